@@ -171,24 +171,8 @@ caught: all
 	CHARACTERIZE='$(abspath $(OUT))/characterize' tests/caught.sh
 
 ## golden         rewrite tests/golden, after an intended change to the expected output
-GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_varied_tables tables/test_random_rows \
-	tables/test_plans tables/test_troubled_tables tables/test_asked_tables \
-	output/self_test/test_self_test_lines \
-	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/relaxation/test_relaxation_random \
-	tables/switches/test_transition_summary tables/switches/test_switches_random \
-	tables/frequency/test_frequency_random tables/umask/test_umask_random tables/table/test_table_random \
-	tables/published/test_sku_lines \
-	$(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings \
-		test_golden_model_files) \
-	computer/environment/test_environment_told computer/settings/test_settings_told drivers/timing/test_chain_cost \
-	drivers/helper/test_helper_told drivers/test_figures_told drivers/test_active_cores \
-	$(addprefix analysis/phases/test_golden_,phases ramps odd stages pieces findings cuts fits volts \
-		repetitions) \
-	analysis/stats/test_golden_stats output/verdict/test_verdict_cost \
-	analysis/wake/test_wake $(addprefix probes/,test_golden_probes test_golden_requests test_golden_curves \
-		test_transition_setup) \
-	output/verdict/test_verdict
-golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
+GOLDEN_TESTS := $(patsubst %.c,$(BUILD)/%,$(shell grep -rl '"tests/support/golden.h"' tests/unit))
+golden: $(GOLDEN_TESTS)
 	for test in $^; do GOLDEN=write $$test || exit 1; done
 
 ## check          install what is missing, build, and run the quick tests: a few minutes

@@ -14,7 +14,7 @@
 #include "output/report/report.h"
 #include "output/validate/validate.h"
 #include "output/validate/validation_findings.h"
-#include "tables/published/published.h"
+#include "tables/published/sku.h"
 #include "tables/table/estimates.h"
 #include "util/clock.h"
 

@@ -218,7 +218,7 @@ const struct report_part *report_contents_add(struct report_contents *c, const s
     if (table_chart(t, k->title, &chart, why, WHY_MAX) == 0)
         part->svg = c->texts[c->n].svg = plot_svg(&chart, why, WHY_MAX);
     chart_free(&chart);
-    part->svg_why = part->svg ? NULL : k->plot ? why : "";
+    part->svg_why = part->svg ? NULL : tables_drawn(k) ? why : "";
     for (size_t i = 0; i < REPORT_FILES_MAX - !part->svg; i++) { /* the last one is the plot */
         char *file = c->texts[c->n].file[i];
         snprintf(file, sizeof c->texts[c->n].file[i], "%s/%.40s.%s", files[i][0], k->name, files[i][1]);

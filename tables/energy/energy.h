@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts of the table energy: what code costs above a loop that does nothing, from the energy of the package with
- * either; its words and its plot. */
+/* What code costs above a loop that does nothing, from the energy of the package with either. */
 #pragma once
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "probes/energy.h"
-#include "tables/table/chart.h"
 #include "tables/table/table.h"
 
 /* GHz. */
 double energy_ghz(const struct energy_stretch *s);
 
-/* More than this part of the recorded time lost: the power is no longer that of the code. */
+/* Of the recorded time so much may be lost; with more, the power is no longer that of the code. */
 #define ENERGY_LOST_MOST 0.01
 bool energy_disturbed(const struct energy_stretch *s);
 
@@ -28,7 +27,7 @@ struct energy_cost {
     double ghz, idle_ghz; /* of the code, and of the other one */
 };
 /*
- * The cost of `code` against `idle`, both on `cores` cores at once, whose energy the counter tells (others are not to
+ * The cost of `code` against `idle`, both on `cores` cores at once, whose energy is counted (others are not to
  * be counted) and each of which, one thread of it, is taken to have executed as many operations as the measured one.
  * Between the readings the measured core ran the code for a part of the time only; in the rest it is taken to have
  * needed what it needs when idle: with E and T between the readings, r of them running, h of these in interrupts, P_i
@@ -37,9 +36,3 @@ struct energy_cost {
  * watts is by `least` of it. NaN for a stretch without time.
  */
 struct energy_cost energy_cost_of(const struct energy_stretch *idle, const struct energy_stretch *code, unsigned cores);
-
-table_print_rows energy_print;
-/* Power and energy of the widths of one operation, and where they are not those of the code alone. */
-void energy_findings(FILE *out, const struct table *t);
-/* A bar for each row. */
-void energy_plot(const struct table *t, struct chart *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Frequencies: each kernel at each number of active cores, on one CPU of each kind of core, by brackets against the
- * first kernel (probes/brackets.h). Two at each number of cores are measured again after the others, which shows
+ * The table frequency: each kernel at each number of active cores, on one CPU of each kind of core, by brackets against
+ * the first kernel (probes/brackets.h). Two at each number of cores are measured again after the others, which shows
  * whether the frequency moves by itself: in most virtual machines it does, since others share the processor.
  */
 #include "tables/frequency/frequency.h"
@@ -20,9 +20,10 @@
 
 /* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
 #define SLACK (FREQUENCY_SAME / 2)
-#define ENOUGH 0.0025 /* half of the width of a ratio's limits */
-/* Rounds, where --runs does not tell: more than a median needs for limits; and s of a cell, which models do not spend,
- * as their limits suffice. */
+/* A cell is done when half of the width of its ratios' limits is below this: about half of FREQUENCY_SAME. */
+#define ENOUGH 0.0025
+/* Rounds without --runs: more than a median needs for limits; and the time for a cell, s, which models do
+ * not need, as their limits suffice. */
 enum { ROUNDS_LEAST = 10, ROUNDS_LEAST_BRIEF = 6, ROUNDS_MOST = 600 };
 static const double SECONDS = 3, SECONDS_BRIEF = 1.5;
 enum { AGAIN = 0 }; /* cell.number[AGAIN]: 1 = the first and the last kernel are measured again */
@@ -35,7 +36,7 @@ static const struct table_column columns[] = {
     {"level", "", TABLE_WHOLE, false, 0},
     TABLE_LIMITS("freq_ghz", "GHz", 4),
     TABLE_LIMITS("ipc", "", 3),   /* instructions of the kernel per cycle */
-    TABLE_LIMITS("ratio", "", 4), /* of the frequency of the first kernel, before and behind; its own: the null */
+    TABLE_LIMITS("ratio", "", 4), /* of the frequency of the first kernel, before and after; its own: the null */
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
     {"level_source", "", TABLE_TEXT, false, 0},
@@ -142,7 +143,7 @@ static void set_core(struct table *t, int cpu, const char *kind)
     table_set_setting(t, key, kind);
 }
 
-/* The machine is prepared for a moment: it then tells which CPU it takes, and registers can be read. */
+/* The machine is prepared for a moment: it then reports which CPU it takes, and registers can be read. */
 static int look_around(const struct tables_context *x, const struct payload *p, struct table *t, int *cpu,
                        struct machine_error *err)
 {
@@ -310,7 +311,7 @@ static int frequency_read(const struct cell *c, const struct payload *kernel, co
     return 0;
 }
 
-/* n kernels against the first one in turn; `skip` of them are not told. */
+/* n kernels against the first one in turn; `skip` of them are not reported. */
 static int measure_kernels(const struct tables_context *x, const struct cell *c, const struct payload *kernels,
                            size_t n, size_t skip, struct table *rows, struct machine_error *err)
 {
@@ -345,7 +346,7 @@ static int frequency_measure(const struct tables_context *x, const struct cell *
     if (!x->options->corunner_same)
         return measure_kernels(x, c, kernels, n, 0, rows, err);
     int status = MACHINE_OK;
-    for (size_t i = 0; i < n && status == MACHINE_OK; i++) { /* the other cores run what is told */
+    for (size_t i = 0; i < n && status == MACHINE_OK; i++) { /* the other cores run the same */
         const struct payload pair[] = {kernels[0], kernels[i]};
         struct cell own = *c;
         own.a = kernels[i];
@@ -353,6 +354,31 @@ static int frequency_measure(const struct tables_context *x, const struct cell *
     }
     return status;
 }
+
+/* ---- beside a neighbor ---- */
+
+int frequency_beside(struct machine *m, const struct tables_options *o, const struct payload *neighbor,
+                     struct beside_result *out, struct machine_error *err)
+{
+    const struct payload plain = kernel_named("64add");
+    struct tables_context x = {.machine = m, .options = o};
+    struct cell c = {.id = "beside", .a = plain, .cpu = o->cpu, .active_cores = o->n_active ? o->active[0] : 0};
+    struct beside_setup s;
+    m->ops->info(m, &x.info);
+    beside_defaults(&s, &plain, neighbor);
+    s.machine = tables_setup(&x, table_frequency.name, &c);
+    s.machine.corunner = plain;
+    s.seconds = o->seconds > 0 ? o->seconds : s.seconds;
+    return beside_run(m, &s, out, err);
+}
+
+static const struct picture pictures[] = {
+    {.panel = {.kind = CHART_LINES, .x_label = "active cores", .y_label = "frequency (GHz)", .whole_x = true},
+     .each = "cpu",
+     .value = "freq_ghz",
+     .name.column = "kernel",
+     .across.column = "active_cores"},
+};
 
 const struct table_kind table_frequency = {
     .name = "frequency",
@@ -362,7 +388,7 @@ const struct table_kind table_frequency = {
         "Each kernel runs on the measured core while a growing number of other cores is kept busy, in slots of 3 ms "
         "between slots of the first kernel, in random order; the first 2.2 ms of each, in which the core halts and "
         "throttles, are skipped. The ratio compares each slot with those around it, which a clock that floats does not "
-        "disturb; that of the first kernel is the null: what is not larger is not told. "
+        "disturb; that of the first kernel is the null: what is no larger is not reported. "
         "Core counts that share their frequencies form one group, as in published tables (G 3.1, table 3.1).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "active_cores", "level", "freq_ghz"},
@@ -373,5 +399,6 @@ const struct table_kind table_frequency = {
     .conclude = frequency_conclude,
     .print = frequency_print,
     .findings = frequency_findings,
+    TABLE_KIND_PICTURES(pictures),
     .plot = frequency_plot,
 };

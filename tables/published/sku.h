@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tables/table/table.h"
 #include "util/data_file.h"
 #include "util/error.h"
 
@@ -51,8 +52,8 @@ struct sku {
 
 /*
  * Reads the text of a file. `file` is its name, for messages. Returns MACHINE_OK, or fills *err (FILE:LINE, or FILE
- * alone where it is of the whole file, and the reason) and returns its status; *out is then empty. sku_free in any
- * case. It knows which tables there are, but neither columns nor kernels: sku_load() does.
+ * alone where it concerns the complete file, and the reason) and returns its status; *out is then empty. sku_free in
+ * any case. It knows which tables there are, but neither columns nor kernels: sku_load() does.
  */
 int sku_parse(const char *text, size_t length, const char *file, struct sku *out, struct machine_error *err);
 /* Whether a CPU, as tables name it ("Intel(R) ... (06_55H, stepping 4)"), is one of these; by its signature it is not
@@ -61,8 +62,6 @@ bool sku_is_of(const struct sku *s, const char *cpu);
 /* How many figures were published; the others stand in the file to say that they were looked for. */
 size_t sku_published(const struct sku *s);
 void sku_free(struct sku *s);
-
-/* ---- sku_file.c ---- */
 
 /*
  * Reads the figures of a shipped SKU (data/skus/NAME.sku), of what all SKUs of a microarchitecture have in common
@@ -76,3 +75,14 @@ int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, st
 int sku_list(const char *data_dir, char ***names, size_t *n);
 /* Those of microarchitectures. */
 int sku_list_common(const char *data_dir, char ***names, size_t *n);
+
+/*
+ * The shipped figures (data/skus/) of the processor whose brand string `cpu` is: MACHINE_OK and sku_free(out) later;
+ * MACHINE_CANNOT: there are none; or another status after filling *err: there are none among the files that can be
+ * read, and one cannot. data_dir: NULL = the shipped data.
+ */
+int tables_find_sku(const char *cpu, const char *data_dir, struct sku *out, struct machine_error *err);
+
+/* Puts those of table `t` into its detail "published", if there are any. What cannot be read is left out, as
+ * the figures are for display alone, and the setting "published_figures" says why. */
+void tables_note_published(struct table *t, const char *data_dir);

@@ -26,14 +26,14 @@ struct chart_series {
     int colour; /* below CHART_COLOURS, or one of CHART_MUTED, ... */
     int mark;   /* number of the point's shape, -1: no points */
     bool line, faint, in_legend;
-    bool band;   /* its limits are a band behind it, instead of a stroke through each point */
+    bool band;   /* its limits are a band below it, instead of a stroke through each point */
     bool strong; /* thick: nothing that is drawn over it hides it */
     bool many;   /* of many curves that lie over each other: thin and translucent, no limits */
     size_t n;
     struct chart_point *points;
 };
 
-/* A value that a line across a panel tells. */
+/* A value marked by a line across a panel. */
 struct chart_line {
     double y;
     char name[24]; /* at its right edge */
@@ -45,7 +45,7 @@ struct chart_span {
     unsigned colour;                /* 0xRRGGBB, light: curves are drawn over it */
     char kind[CHART_SPAN_TEXT_MAX]; /* spans of a kind have one colour and one entry of the legend */
     char text[CHART_SPAN_TEXT_MAX]; /* above it, if there is room; else its kind */
-    char told[120];                 /* what else is to be told to a reader who asks */
+    char told[120];                 /* more about it, for a reader who points at it */
 };
 
 /* A horizontal bar (or point) of a category. */
@@ -114,7 +114,7 @@ struct chart {
     /* All panels are lines, or bars, over the same x axis, which has its numbers and name below the last one. */
     bool one_axis, zero_line;
     double x_lo, x_hi;
-    char before_zero[80], after_zero[80]; /* what happens on either side of x = 0; "": nothing to tell */
+    char before_zero[80], after_zero[80]; /* what happens on either side of x = 0; "": nothing */
     size_t n_spans;
     struct chart_span *spans; /* in order of x */
     char note[160];           /* a line below all panels */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the rows of tables can carry: whether a value has limits, whether two values agree within theirs, whether there
- * are levels at all. Findings and exports tell nothing that does not pass these. Pure.
+ * are levels at all. Findings and exports report nothing that does not pass these. Pure.
  */
 #pragma once
 
@@ -57,7 +57,7 @@ bool estimates_floats(const struct table *frequency, int cpu, char why[SUPPORT_W
 /* Whether its levels are those of ratios, while the frequency floats. */
 bool estimates_relative(const struct table *frequency, int cpu);
 /*
- * Whether the table frequency has found at least two levels that the frequency tells apart, on a CPU (-1, or one that
+ * Whether the table frequency has found at least two levels that the frequency distinguishes, on a CPU (-1, or one that
  * it does not have: its first). Where the frequency floats it has not, whatever counters say. `frequency` NULL: not
  * measured. Else false, and why.
  */
@@ -79,13 +79,13 @@ enum estimates_wait_support {
     WAIT_TOLD,
     WAIT_NO_LIMITS,    /* of the wait, or of the frequencies around it */
     WAIT_NOT_SLOWER,   /* the frequency before the rise is not below that of plain code by the limits of both */
-    WAIT_CONTRADICTED, /* another row of the same pair and number of active cores tells another wait */
+    WAIT_CONTRADICTED, /* another row of the same pair and number of active cores shows another wait */
 };
 /*
  * What the table itself says for or against the wait of a row. Columns that it does not have are not looked at. Waits
  * of a pair agree that differ by no more than their limits and what single waits scatter by (sd_us, at least 2 % and
  * 2 us), where twice a wait is the wait, too (mode 2). Of the rows of toggling those with pauses that are longer than
- * the wait can tell, and those in most of whose pauses the frequency rises; and the longest pause, because it is
+ * the wait count, and those in most of whose pauses the frequency rises; and the longest pause, because it is
  * longer than the wait that was found before it was chosen. *against: the row that contradicts.
  */
 enum estimates_wait_support estimates_wait_support(const struct table *t, size_t row, size_t *against);

@@ -1,18 +1,4 @@
 == Counts: from the first instruction, from one on, by frequency and by counters
-row 1:
-row 2:
-row 3:
-row 4:
-row 5:
-row 6:
-row 7:
-row 8:
-row 9:
-row 10:
-row 11:
-row 12:
-row 13:
-row 14:
 What triggers a license level
 
 Instructions before a level is requested
@@ -35,26 +21,7 @@ nothing: no change was seen while it ran, at this number of active cores
 undecided: by its limits the frequency may be below that of plain code; no level is given
 3 rows that trigger a lower frequency are not reported, because the limits overlap those of plain code: 512add at 2.780 [2.770, 2.798] GHz, plain code at 2.800 [2.798, 2.802] GHz.
 256fma triggers level 1 after 13171 instructions (95 %: 12234 to 14264) on 16 active cores; 512or triggers level 1 within its first 120 instructions on 16 active cores; 512fma triggers a lower frequency after 300 instructions (95 %: 2 to 300) on 16 active cores; 512sub triggers level 1 after 5 instructions (95 %: 4 to 6) on 1 active core.
-picture
-  bars: Instructions until a level is triggered; x 'instructions' log; y ''
-    dot 256fma, throttle only: 0 to 650 [1, 650], colour 0, lane 0 of 1, '650'
-    dot 256fma, level 1: 0 to 13171 [12234, 14264], colour 0, lane 0 of 1, '13.2k'
-    dot 512or, level 1: 0 to 120 [1, 120], colour 0, lane 0 of 1, '120'
-    dot 512fma, lower frequency: 0 to 300 [2, 300], colour 0, lane 0 of 1, '300'
-    dot 512add, lower frequency: 0 to 300 [1, 310], colour 0, lane 0 of 1, '300'
-    dot 512mul, lower frequency: 0 to 300 [1, 310], colour 0, lane 0 of 1, '300'
-    dot 512div, lower frequency: 0 to 300 [1, 310], colour 0, lane 0 of 1, '300'
-    dot 512sub, level 1: 0 to 5 [4, 6], colour 0, lane 0 of 1, '5'
-    dot 512abs@1/4, level 2: 0 to 6 [5, 7], colour 0, lane 0 of 1, '6'
-    dot 512avg@1/2, level 2: 0 to 7 [6, 8], colour 0, lane 0 of 1, '7'
-    dot 512max, level 2: 0 to 8 [7, 9], colour 0, lane 0 of 1, '8'
 == Counts: nothing lower, on two numbers of cores
-row 1:
-row 2:
-row 3:
-row 4:
-row 5:
-row 6:
 What triggers a license level
 
 Instructions before a level is requested
@@ -67,44 +34,14 @@ kernel  cores  triggers  instructions needed  spread, %    GHz  n
 nothing: no change was seen while it ran, at this number of active cores
 No lower frequency was seen on 1 active core while 2 kernels ran: none lower by more than 0.89 % (95 % limits).
 No lower frequency was seen on 2 active cores while 1 kernel ran: none lower by more than 0 % (95 % limits).
-picture
-  cells: License level triggered, by density: one such instruction in every N; x ''; y 'density'; scale 'level; hatched: not measured' 0 to 2; note: t: throttled, same frequency; ↓: lower frequency; ·: nothing; ?: undecided
-    columns: 1/1
-    512fma: ·
 == Counts: nothing, without a longest burst
-row 1:
 What triggers a license level
 
 Instructions before a level is requested
 kernel  cores  triggers  instructions needed  spread, %  GHz  n
 256fma      2  nothing                     -          -    -  -
 nothing: no change was seen while it ran, at this number of active cores
-picture
 == Densities, mixtures, dirty registers
-row 1:
-row 2:
-row 3:
-row 4:
-row 5:
-row 6:
-row 7:
-row 8:
-row 9:
-row 10:
-row 11:
-row 12:
-row 13:
-row 14:
-row 15:
-row 16:
-row 17:
-row 18:
-row 19:
-row 20:
-row 21:
-row 22:
-row 23:
-row 24:
 What triggers a license level
 
 The sparsest code that still triggers a level
@@ -133,26 +70,7 @@ left dirty by  code   cores  triggers    GHz  rate against clean registers
 3 rows that trigger a lower frequency are not reported, because the limits overlap those of plain code: 512or at - GHz, plain code at 2.800 [2.798, 2.802] GHz.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 16 active cores; 512add triggers a lower frequency at 0.50 instructions per cycle or more (not at 0.40) on 16 active cores; 512s1 triggers level 1 at 0.12 instructions per cycle or more (not at 0.06) on 16 active cores; 512s2 triggers level 1 at 0.25 instructions per cycle or more (not at 0.12) on 16 active cores.
 256fma mixed with 512or triggers level 2, more than either alone, on 16 active cores; 128fma mixed with 256or triggers level 1, more than either alone, on 16 active cores; 128fma mixed with 512add triggers level 1, more than either alone, on 16 active cores; 64add after 512fma-dirty runs at level 1 on 16 active cores.
-picture
-  cells: License level triggered, by density: one such instruction in every N; x ''; y 'density'; scale 'level; hatched: not measured' 0 to 2; note: t: throttled, same frequency
-    columns: 1/1, 1/2, 1/8, 1/64
-    512fma: 2 2 t 1 1 0 0 t
-    512or: · - ? ↓
-  cells: License level triggered by mixtures; x ''; y ''; scale 'level; hatched: unknown' 0 to 2
-    columns: one alone, other alone, mixed
-    256fma and 512or: 1 1 1 1 2 2
-    256fma and 256or: 1 1 0 0 1 1
-    256or and 256fma: 0 0 1 1 1 1
-    128fma and 256or: 0 0 0 0 1 1
-    128fma and 512add: 0 0 0 0 1 1
 == A level of 5, of instructions without a number
-row 1:
-row 2:
-row 3:
-row 4:
-row 5:
-row 6:
-row 7:
 What triggers a license level
 
 Instructions before a level is requested
@@ -166,55 +84,17 @@ kernel  mixed with  cores  triggers  alone: level  the other: level
 512or   256or           2  -                    1                 -
 amx     256or           2  -                    -                 -
 512or triggers level 3 within its first 20 instructions on 2 active cores.
-picture
-  cells: License level triggered, by density: one such instruction in every N; x ''; y 'density'; scale 'level; hatched: not measured' 0 to 5; note: t: throttled, same frequency
-    columns: 1/1, 1/1000
-    512fma: 5 5 -
-    512or: - 0.5 0.5 t
-  bars: Instructions until a level is triggered; x 'instructions' log; y ''
-    dot 512or, level 3: 0 to 20 [1, 20], colour 0, lane 0 of 1, '20'
-    dot 512or@1/2, level 3: 0 to 20 [1, 20], colour 0, lane 0 of 1, '20'
-    dot 512or: 0 to 30, colour 0, lane 0 of 1, '30'
-  cells: License level triggered by mixtures; x ''; y ''; scale 'level; hatched: unknown' 0 to 5
-    columns: one alone, other alone, mixed
-    512or and 256or: 1 1 - 4 4
-    amx and 256or: - - -
 == Without levels: by frequencies nothing is told
-row 1:
 What triggers a level is not reported: all kernels of table frequency share one level.
 == Without levels, and nothing that would need them
-row 1:
 No lower frequency was seen on 2 active cores while 1 kernel ran: none lower by more than 0.43 % (95 % limits).
 == Where the frequency floats, not even that
-row 1:
 What triggers a level is not reported: no steps, the frequency floats: 3 of 8.
 == Where the frequency floats, counters count
-row 1:
 512fma triggers level 1 after 300 instructions (95 %: 2 to 300) on 2 active cores.
 == Written by a version without the kinds of rows
-row 1:
 What triggers a license level
-picture
-  bars: Instructions until a level is triggered; x 'instructions' log; y ''
-    dot 512fma: 0 to 300 [299, 301], colour 0, lane 0 of 1, '300'
-== More densities, kernels and mixtures than there is room for
-3 panels
-  License level triggered, by density: one such instruction in every N: 0 series, 0 bars of 1 rows, 40 columns; note: t: throttled, same frequency
-  Instructions until a level is triggered: 0 series, 64 bars of 64 rows, 0 columns; note: The first 64 of 65 thresholds; the table has them all.
-  License level triggered by mixtures: 0 series, 0 bars of 66 rows, 3 columns
 == Twelve numbers of cores, none of which tells a level
-row 1:
-row 2:
-row 3:
-row 4:
-row 5:
-row 6:
-row 7:
-row 8:
-row 9:
-row 10:
-row 11:
-row 12:
 No lower frequency was seen on 1 active core while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
 No lower frequency was seen on 2 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
 No lower frequency was seen on 3 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
@@ -228,9 +108,6 @@ No lower frequency was seen on 10 active cores while 1 kernel ran: none lower by
 No lower frequency was seen on 11 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
 No lower frequency was seen on 12 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
 == Counts: nothing after bursts of different lengths, the shortest first; undecided at first
-row 1:
-row 2:
-row 3:
 What triggers a license level
 
 Instructions before a level is requested
@@ -240,22 +117,14 @@ b           2  nothing                      -          -    -  -
 c           2  nothing                      -          -    -  -
 nothing: no change was seen while it ran, at this number of active cores
 undecided: by its limits the frequency may be below that of plain code; no level is given
-picture
 == Counts: all ask for a level
-row 1:
 What triggers a license level
 
 Instructions before a level is requested
 kernel  cores  triggers  instructions needed  spread, %  GHz  n
 a           2  level 1             9 [8, 10]          -    -  -
 a triggers level 1 after 9 instructions (95 %: 8 to 10) on 2 active cores.
-picture
-  bars: Instructions until a level is triggered; x 'instructions' log; y ''
-    dot a, level 1: 0 to 9 [8, 10], colour 0, lane 0 of 1, '9'
 == Mixtures first of all; one of nothing, and two kernels that are none
-row 1:
-row 2:
-row 3:
 What triggers a license level
 
 Mixtures of two kernels
@@ -267,7 +136,3 @@ Code on registers whose upper halves are dirty
 left dirty by  code   cores  triggers  GHz  rate against clean registers
 256fma-dirty   64add      2  level 1     -                             -
 64add after 256fma-dirty runs at level 1 on 2 active cores.
-picture
-  cells: License level triggered by mixtures; x ''; y ''; scale 'level; hatched: unknown' 0 to 2
-    columns: one alone, other alone, mixed
-    256fma and 512or: 1 1 0 0 1 1

@@ -49,8 +49,7 @@ cc=${CC:-cc}
 ! command -v ccache >/dev/null 2>&1 || case $cc in ccache*) ;; *) cc="ccache $cc" ;; esac
 tests="kernels/test_kernels kernels/test_kernel_lanes kernels/test_kernel_disasm drivers/test_choices
     drivers/events/test_events drivers/model/test_model_parse tables/ipc/test_ipc_table
-    tables/test_plans tables/test_registry tables/test_made_tables tables/test_varied_tables tables/test_random_rows
-    test_golden"
+    tables/test_plans tables/test_registry tables/test_made_tables test_golden"
 # shellcheck disable=SC2046,SC2086 # names without blanks
 $make -s --no-print-directory -j"$(nproc)" CC="$cc" BUILD=build OUT=. all $(printf 'build/tests/unit/%s ' $tests) \
     >"$tmp/out" 2>&1

@@ -110,13 +110,3 @@ void chart_write_text(FILE *out, const struct chart *c)
         if (!chart_panel_empty(&c->panels[i]))
             write_panel(out, &c->panels[i]);
 }
-
-void chart_write_counts(FILE *out, const struct chart *c)
-{
-    fprintf(out, "%zu panels%s\n", c->n_panels, c->two_columns ? ", two columns" : "");
-    for (size_t i = 0; i < c->n_panels; i++) {
-        const struct chart_panel *p = &c->panels[i];
-        fprintf(out, "  %s: %zu series, %zu bars of %zu rows, %zu columns%s%s\n", p->title, p->n_series, p->n_bars,
-                p->categories.n, p->columns.n, p->note[0] ? "; note: " : "", p->note);
-    }
-}

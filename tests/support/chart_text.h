@@ -7,5 +7,3 @@
 #include "tables/table/chart.h"
 
 void chart_write_text(FILE *out, const struct chart *c);
-/* Of each panel only its title, its note and how much is in it. */
-void chart_write_counts(FILE *out, const struct chart *c);

@@ -4,14 +4,9 @@
 #include "tests/support/export_rules.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "output/export/export.h"
+#include "tests/support/test.h"
 
 /* Upper ends that depend on the file. */
 enum { A_CLASS = -1, A_LEVEL = -2 };

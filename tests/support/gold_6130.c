@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/gold_6130.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/export_text.h"
+#include "tests/support/test.h"
 
 const double gold_6130_ghz[GOLD_6130_TURBO_LEVELS][GOLD_6130_LEVELS] = {
     {3.7, 3.6, 3.5}, {3.5, 3.4, 3.1}, {3.4, 3.1, 2.4}, {3.1, 2.6, 2.1}, {2.8, 2.4, 1.9}};

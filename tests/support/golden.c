@@ -2,18 +2,9 @@
 #include "tests/support/golden.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/stats/estimate.h"
+#include "tests/support/test.h"
 
 #define FOLDER "tests/golden"
 #define ALIKE 1e-6

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/helper_rig.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/helper/helper.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/fake_pmu.h"
+#include "tests/support/test.h"
 
 struct helper_rig helper_rig;
 

@@ -11,10 +11,9 @@ struct helper_rig {
 };
 extern struct helper_rig helper_rig;
 
-/* A test with the device as it is at first, and a machine that is closed afterwards. */
+/* For TEST_WITH(): the device as it is at first, and a machine that is closed afterwards. */
 int helper_rig_reset(void **state);
 int helper_rig_close(void **state);
-#define HELPER_TEST(f) cmocka_unit_test_setup_teardown(f, helper_rig_reset, helper_rig_close)
 
 struct payload helper_rig_payload(const char *name);
 /* On a Sapphire Rapids: no license events are known. */

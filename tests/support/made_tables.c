@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/made_tables.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 struct made_reader {
     const char *path;
@@ -206,4 +199,11 @@ size_t made_tables(const char *path, const struct table_kind *k, void (*each)(vo
     free(line);
     assert_int_equal(fclose(in), 0);
     return n;
+}
+
+bool made_of(const struct table_kind *k)
+{
+    char path[100];
+    snprintf(path, sizeof path, "tests/golden/made/%s.rows", k->name);
+    return access(path, R_OK) == 0;
 }

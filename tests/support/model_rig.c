@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/model_rig.h"
 #include "tests/support/model_truth.h"
+#include "tests/support/test.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 /* cmocka needs the four above first */
-#include <cmocka.h>
 
 void rig_load(const char *name, struct model *out)
 {

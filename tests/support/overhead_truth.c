@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/overhead_truth.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 /* cmocka needs the four above first */
-#include <cmocka.h>
 #include <gsl/gsl_cdf.h>
 
 #include "tests/support/model_rig.h"
 #include "tests/support/model_truth.h"
+#include "tests/support/test.h"
 
 enum { SCATTER = 41 }; /* counts that stand for the distribution of the count */
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/profile_records.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/profile/profile_arithmetic.h"
+#include "tests/support/test.h"
 
 struct profile_setup profile_records_setup(uint32_t flags)
 {

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/profile_shown.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "tests/support/stream_text.h"
+#include "tests/support/test.h"
 
 char *profile_text_of(const struct profile_result *r, bool colour, size_t most)
 {

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/quiet_rig.h"
+#include "tests/support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 const struct quiet_file quiet_files[QUIET_FILES] = {
     {QUIET_GOVERNOR, QUIET_CPUS "cpufreq/policy1/scaling_governor", "powersave", "performance"},

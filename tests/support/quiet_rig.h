@@ -25,10 +25,9 @@ struct quiet_file {
 };
 extern const struct quiet_file quiet_files[QUIET_FILES];
 
-/* A test in such a tree, which is its *state. */
+/* For TEST_WITH(): such a tree, which is its *state. */
 int quiet_grow(void **state);
 int quiet_fell(void **state);
-#define IN_QUIET_TREE(test) cmocka_unit_test_setup_teardown(test, quiet_grow, quiet_fell)
 
 void quiet_put(const struct quiet_tree *t, const char *path, const char *text);
 void quiet_is(const struct quiet_tree *t, const char *path, const char *expected);

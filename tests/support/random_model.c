@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/random_model.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 /* cmocka needs the four above first */
-#include <cmocka.h>
-
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { CLASSES_MAX = 5, GROUPS_MAX = 5, KINDS = 4 };
 /* Kinds of wide code in the order of their demand. */

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/slow_learned.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "schedulers/simulate/params.h"
+#include "tests/support/test.h"
 
 enum { TIMEOUTS = 7, CONTEXTS = 4, SEEN_MAX = 32, LOSS_UNIT = 4096 };
 /* in quarters of the break-even time; the last is for ever */

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/slow_params.h"
+#include "tests/support/test.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* What is absent from a row: no number of an export is that small. */
 #define ABSENT INT64_MIN

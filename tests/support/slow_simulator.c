@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/slow_simulator.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/slow_learned.h"
+#include "tests/support/test.h"
 
 static const int64_t LOOK_PS = 100 * SIM_PS_PER_US; /* of policy software */
 static const int64_t SOFTWARE_WAIT_PS = 666 * SIM_PS_PER_US;

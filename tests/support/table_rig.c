@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/table_rig.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 void rig_measure_on(const struct table_kind *k, struct machine *m, const struct tables_options *o, struct table *out)
 {
@@ -37,7 +29,7 @@ static char *text_of(const struct table_kind *k, const struct table *t, bool wit
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     if (with_table) {
-        table_print(out, false, t, k->title, k->print);
+        tables_print(out, false, k, t);
         assert_int_equal(fflush(out), 0);
         for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
             if (strcspn(line, "\n") > 100)

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/table_truth.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 /* cmocka needs the four above first */
-#include <cmocka.h>
-
 #include "drivers/model/model_machine.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/overhead_truth.h"
+#include "tests/support/test.h"
 #include "tests/support/voltage_truth.h"
 #include "tests/support/model_truth.h"
 

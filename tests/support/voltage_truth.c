@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/support/test.h"
 #include "tests/support/voltage_truth.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 /* cmocka needs the four above first */
-#include <cmocka.h>
-
 #include "tests/support/model_rig.h"
 #include "tests/support/model_truth.h"
 

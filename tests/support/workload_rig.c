@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/support/test.h"
 #include "tests/support/workload_rig.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 int workload_rig_open_bytes(const char *text, size_t length, const struct sim_workload_options *o,
                             struct sim_workload **w, struct machine_error *err)

@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * No result of a shipped model changes unnoticed: the plan of each table, its rows, the printed table and its plot are
+ * No result of a shipped model changes unnoticed: the plan of each table, its rows and the printed table are
  * those of tests/golden/; likewise what is told of a profile that was made by hand. After an intended change, `make
  * golden` rewrites these, and the diff shows what changed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "output/plot/chart_script.h"
-#include "output/plot/charts.h"
 #include "profiler/output/profile_output.h"
 #include "tables/registry.h"
-#include "tests/support/clock_models.h"
 #include "tests/support/golden.h"
+#include "tests/support/made_tables.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/sample_profile.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
-#include "util/text_list.h"
-
-enum { DETAILS_MOST = 2 }; /* of a table: phases, distributions; all of them are megabytes */
+#include "tests/support/test.h"
 
 /* All cells, not only those of --brief, and how long they are expected to take. */
 static void write_plan(FILE *out, const struct table_kind *k, struct machine *m)
@@ -44,27 +29,20 @@ static void write_plan(FILE *out, const struct table_kind *k, struct machine *m)
     cells_free(&cells);
 }
 
-static char *rows_and_plot(const struct table_kind *k, struct machine *m, const struct table *t)
+static char *plan_and_rows(const struct table_kind *k, struct machine *m, const struct table *t)
 {
-    char *text = NULL, why[300];
+    char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    struct chart chart;
     assert_non_null(out);
     write_plan(out, k, m);
     assert_int_equal(table_write_csv(out, t), 0);
-    for (size_t i = 0; i < t->n_details && i < DETAILS_MOST; i++)
-        fprintf(out, "# %s: %s\n", t->details[i].key, t->details[i].value);
-    if (table_chart(t, NULL, &chart, why, sizeof why) == 0)
-        assert_int_equal(chart_script(&chart, PLOT_SVG, out, NULL), 0);
-    else
-        fprintf(out, "no plot: %s\n", why);
-    chart_free(&chart);
     assert_int_equal(fclose(out), 0);
     return text;
 }
 
-static bool table_is_golden(const char *model, struct machine *m, const struct table_kind *k)
+/* Of one wide kernel beside scalar code: each form of a row, not each row. */
+static bool table_is_golden(struct machine *m, const struct table_kind *k)
 {
     struct tables_options o;
     struct table t;
@@ -72,134 +50,40 @@ static bool table_is_golden(const char *model, struct machine *m, const struct t
     tables_options_default(&o);
     o.brief = true;
     o.seed = 7;
+    o.n_kernels = 2;
+    o.kernels[0] = kernel_named("64add");
+    o.kernels[1] = kernel_named("512fma");
     rig_measure_on(k, m, &o, &t);
     table_set_meta(&t, "date", "today");
     table_set_meta(&t, "version", "this");
-    char *rows = rows_and_plot(k, m, &t), *printed = rig_printed(k, &t);
+    char *rows = plan_and_rows(k, m, &t), *printed = rig_printed(k, &t);
     snprintf(what, sizeof what, "%s.csv", k->name);
-    bool same = golden_is(model, what, rows, false);
+    bool same = golden_is("xeon-gold-6130", what, rows, false);
     snprintf(what, sizeof what, "%s.txt", k->name);
-    same &= golden_is(model, what, printed, true);
+    same &= golden_is("xeon-gold-6130", what, printed, true);
     free(rows);
     free(printed);
     table_free(&t);
     return same;
 }
 
-/* only: the tables that such a model makes another matter, NULL: all. The tests of each table run with the sanitizers;
- * that would take minutes here. */
-static void tables_are_golden(const char *name, const struct model *model, const char *only)
+/* Three levels, each change with throttling and a halt. The tests of each table run with the sanitizers. */
+TEST(a_shipped_model)
 {
-    skip_where_sanitized("numbers are compared in the ordinary build");
+    struct model model;
     struct machine machine;
     struct machine_error err;
     size_t n;
-    const struct table_kind *const *kinds = tables_all(&n);
     bool same = true;
-    if (machine_open_parsed_model(model, "model:test", &machine, &err) != MACHINE_OK)
+    const struct table_kind *const *kinds = tables_all(&n);
+    skip_where_sanitized("numbers are compared in the ordinary build");
+    rig_load("xeon-gold-6130", &model);
+    if (machine_open_parsed_model(&model, "model:test", &machine, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
     for (size_t i = 0; i < n; i++)
-        if (!only || text_list_has(only, kinds[i]->name))
-            same &= table_is_golden(name, &machine, kinds[i]);
+        if (made_of(kinds[i]))
+            same &= table_is_golden(&machine, kinds[i]);
     machine.ops->close(&machine);
-    if (!same)
-        fail_msg("if the change is intended, run make golden");
-}
-
-/* Three levels, each change with throttling and a halt. */
-static void a_shipped_model(void **state)
-{
-    (void)state;
-    struct model model;
-    rig_load("xeon-gold-6130", &model);
-    tables_are_golden("xeon-gold-6130", &model, NULL);
-}
-
-/* All that comes between: interrupts, also ones that restart waits, firmware, a sibling, a power limit. */
-static void disturb(struct model *m)
-{
-    m->n_interrupts = 2;
-    m->interrupts[0] = (struct model_interrupt){.rate_hz = 300, .min_us = 2, .max_us = 6};
-    m->interrupts[1] = (struct model_interrupt){
-        .rate_hz = 60, .min_us = 10, .max_us = 60, .rearm = 0.5, .taken_off = 0.3};
-    m->world.sibling = (struct model_sibling){
-        .share = 0.08, .period_us = 2000, .factor = 0.7, .chain_factor = 0.85, .lockstep = false};
-    m->world.limit_share = 0.1;
-    m->world.limit_factor = 0.94;
-    m->world.smi_rate_hz = 10;
-    m->world.smi_min_us = 5;
-    m->world.smi_max_us = 20;
-}
-
-static void a_disturbed_machine(void **state)
-{
-    (void)state;
-    struct model model;
-    rig_load("xeon-gold-6130", &model);
-    disturb(&model);
-    tables_are_golden("disturbed", &model, "frequency,transitions,throttle,trigger,relaxation,overhead");
-}
-
-/* Each change of the frequency by a ramp of 25 us, without halts; the first part of the way with throttling. */
-static void ramps(void **state)
-{
-    (void)state;
-    struct model m;
-    rig_load("xeon-gold-6130", &m);
-    clock_ramps(&m, 25);
-    tables_are_golden("ramps", &m, "transitions,relaxation,overhead");
-}
-
-/* The frequency from chains of adds, by a TSC that advances in steps of 10 ns. */
-static void a_coarse_clock(void **state)
-{
-    (void)state;
-    struct model model;
-    rig_load("xeon-gold-6130", &model);
-    clock_model(&model, CLOCK_HALT, 10);
-    tables_are_golden("coarse-clock", &model, "frequency,transitions,throttle,trigger,relaxation,overhead");
-}
-
-/* What is printed of tables with options, of models that have other levels, or count none. */
-static void other_models_and_options(void **state)
-{
-    static const struct {
-        const char *model, *as, *only;
-        const char *kernels[2];
-        unsigned cores;
-    } cases[] = {
-        {"generic-no-licence", "no-licences", "frequency,trigger,relaxation,overhead,umask", {NULL}, 0},
-        {"core-i5-1035g4", "two-kernels", "trigger,relaxation,overhead,umask", {"256fma", "512fma"}, 2},
-    };
-    (void)state;
-    skip_where_sanitized("numbers are compared in the ordinary build");
-    bool same = true;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct model model;
-        struct tables_options o;
-        size_t n;
-        const struct table_kind *const *kinds = tables_all(&n);
-        tables_options_default(&o);
-        o.brief = true;
-        o.seed = 11;
-        for (; o.n_kernels < 2 && cases[i].kernels[o.n_kernels]; o.n_kernels++)
-            o.kernels[o.n_kernels] = kernel_named(cases[i].kernels[o.n_kernels]);
-        o.n_active = cases[i].cores > 0;
-        o.active[0] = cases[i].cores;
-        rig_load(cases[i].model, &model);
-        for (size_t k = 0; k < n; k++) {
-            struct table t;
-            char what[40];
-            if (!text_list_has(cases[i].only, kinds[k]->name))
-                continue;
-            rig_measure(kinds[k], &model, &o, &t);
-            char *printed = rig_printed(kinds[k], &t);
-            snprintf(what, sizeof what, "%s.txt", kinds[k]->name);
-            same &= golden_is(cases[i].as, what, printed, true);
-            free(printed);
-            table_free(&t);
-        }
-    }
     if (!same)
         fail_msg("if the change is intended, run make golden");
 }
@@ -232,9 +116,8 @@ static bool profile_is_golden(const char *name, const char *what, const struct p
     return same;
 }
 
-static void a_profile(void **state)
+TEST(a_profile)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     bool same = profile_is_golden("profile", "txt", &r, write_profile_text);
@@ -248,12 +131,7 @@ static void a_profile(void **state)
         fail_msg("if the change is intended, run make golden");
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_profile), cmocka_unit_test(a_shipped_model), cmocka_unit_test(a_disturbed_machine),
-        cmocka_unit_test(ramps),     cmocka_unit_test(a_coarse_clock),  cmocka_unit_test(other_models_and_options),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

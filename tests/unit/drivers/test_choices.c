@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Why auto takes a machine or does not: each answer of the system, and the names that can be asked for. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "drivers/choices.h"
 #include "computer/cpu/cpu.h"
 #include "computer/cpu/tsc.h"
 #include "drivers/helper/kmod/uapi.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 /* A virtual machine with nothing: what most people have. */
 static struct choice_facts guest(void)
@@ -55,9 +46,8 @@ static void says(const struct choice_facts *f, size_t which, const char *why, co
         fail_msg("%s: \"%s\" (%s) instead of \"%s\" (%s)", c.name, c.why, c.remedy, why, remedy);
 }
 
-static void test_perf_reasons(void **state)
+TEST(test_perf_reasons)
 {
-    (void)state;
     struct choice_facts f = guest();
     says(&f, PERF, "no PMU in this virtual machine", "hypervisor");
     f.guest = false;
@@ -77,9 +67,8 @@ static void test_perf_reasons(void **state)
 }
 
 /* The counter opens: each thing that may still be in the way of reading it, in the order in which they are found. */
-static void test_perf_that_opens(void **state)
+TEST(test_perf_that_opens)
 {
-    (void)state;
     struct choice_facts f = guest();
     f.guest = false;
     f.perf_errno = 0;
@@ -109,9 +98,8 @@ static void test_perf_that_opens(void **state)
     assert_true(choose(&f, PERF).usable);
 }
 
-static void test_perf_is_taken_before_timing(void **state)
+TEST(test_perf_is_taken_before_timing)
 {
-    (void)state;
     struct choice_facts f = guest();
     struct machine_choice c[8];
     char line[600];
@@ -132,9 +120,8 @@ static void test_perf_is_taken_before_timing(void **state)
                               "would help)");
 }
 
-static void test_msr_reasons(void **state)
+TEST(test_msr_reasons)
 {
-    (void)state;
     struct choice_facts f = guest();
     says(&f, MSR, "no /dev/cpu/3/msr: the kernel module msr is not loaded", "modprobe msr");
     f.msr.open_errno = ENXIO; /* the node is there, the module is not */
@@ -163,9 +150,8 @@ static void test_msr_reasons(void **state)
     assert_false(choose(&f, MSR).usable);
 }
 
-static void test_msr_that_works(void **state)
+TEST(test_msr_that_works)
 {
-    (void)state;
     struct choice_facts f = guest();
     struct machine_choice c[8];
     char line[600];
@@ -186,9 +172,8 @@ static void test_msr_that_works(void **state)
     assert_false(choose(&f, MSR).usable);
 }
 
-static void test_helper_reasons(void **state)
+TEST(test_helper_reasons)
 {
-    (void)state;
     struct choice_facts f = guest();
     says(&f, HELPER, "the kernel module characterize is not loaded", "make -C drivers/helper/kmod && insmod");
     f.signed_modules = true;
@@ -213,9 +198,8 @@ static void test_helper_reasons(void **state)
     assert_false(choose(&f, HELPER).usable);
 }
 
-static void test_helper_is_the_best(void **state)
+TEST(test_helper_is_the_best)
 {
-    (void)state;
     struct choice_facts f = guest();
     struct machine_choice c[8];
     char line[300];
@@ -230,9 +214,8 @@ static void test_helper_is_the_best(void **state)
     assert_string_equal(line, "measuring with helper");
 }
 
-static void test_timing_needs_the_tsc(void **state)
+TEST(test_timing_needs_the_tsc)
 {
-    (void)state;
     struct choice_facts f = guest();
     assert_true(choose(&f, TIMING).usable);
     f.timing_usable = false;
@@ -241,9 +224,8 @@ static void test_timing_needs_the_tsc(void **state)
     assert_false(choose(&f, TIMING).usable);
 }
 
-static void test_what_auto_tells(void **state)
+TEST(test_what_auto_tells)
 {
-    (void)state;
     struct choice_facts f = guest();
     struct machine_choice c[8];
     char line[600], small[20];
@@ -281,9 +263,8 @@ static void put_on_all_cpus(const char *root, const char *text)
     }
 }
 
-static void test_facts_come_from_the_folders_given(void **state)
+TEST(test_facts_come_from_the_folders_given)
 {
-    (void)state;
     struct choice_facts f;
     char root[FOLDER_PATH_MAX];
     folder_make(root);
@@ -331,9 +312,8 @@ static void test_facts_come_from_the_folders_given(void **state)
 }
 
 /* Signed modules alone: lockdown at either level, or the kernel's own setting. */
-static void test_who_loads_signed_modules_only(void **state)
+TEST(test_who_loads_signed_modules_only)
 {
-    (void)state;
     static const struct {
         const char *lockdown, *enforce;
         bool only;
@@ -359,9 +339,8 @@ static void test_who_loads_signed_modules_only(void **state)
 }
 
 /* What is asked of CPUID, the kernel and its files, and nothing left from before. */
-static void test_facts_of_this_cpu(void **state)
+TEST(test_facts_of_this_cpu)
 {
-    (void)state;
     struct choice_facts f, again;
     struct cpu_leaves leaves;
     struct cpu_identity id;
@@ -398,9 +377,8 @@ static void test_facts_of_this_cpu(void **state)
 }
 
 /* All that is said of each machine, whole. */
-static void test_what_is_said_of_usable_machines(void **state)
+TEST(test_what_is_said_of_usable_machines)
 {
-    (void)state;
     struct choice_facts f = guest();
     assert_string_equal(choose(&f, TIMING).why, "time stamps only: frequency, IPC, halts");
     snprintf(f.timing_why, sizeof f.timing_why, "a remark");
@@ -430,9 +408,8 @@ static int open_named(const char *spec, char *told, size_t size, struct machine_
     return status;
 }
 
-static void test_unknown_names_get_the_nearest(void **state)
+TEST(test_unknown_names_get_the_nearest)
 {
-    (void)state;
     struct machine_error err;
     char told[8];
     assert_int_equal(setenv("CHARACTERIZE_DATA", "data", 1), 0);
@@ -454,9 +431,8 @@ static void test_unknown_names_get_the_nearest(void **state)
     assert_null(strstr(err.text, "perhaps"));
 }
 
-static void test_machines_that_do_not_work_here_are_refused_with_their_reason(void **state)
+TEST(test_machines_that_do_not_work_here_are_refused_with_their_reason)
 {
-    (void)state;
     static const char *const names[] = {"perf", "msr", "helper"};
     struct machine_choice c[8];
     struct machine_error err;
@@ -481,9 +457,8 @@ static void test_machines_that_do_not_work_here_are_refused_with_their_reason(vo
     }
 }
 
-static void test_auto_takes_what_works_and_says_so(void **state)
+TEST(test_auto_takes_what_works_and_says_so)
 {
-    (void)state;
     struct machine_choice c[8];
     struct machine_error err;
     char told[600];
@@ -498,26 +473,7 @@ static void test_auto_takes_what_works_and_says_so(void **state)
         assert_int_equal(strncmp(told, begins, strlen(begins)), 0);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_perf_reasons),
-        cmocka_unit_test(test_perf_that_opens),
-        cmocka_unit_test(test_perf_is_taken_before_timing),
-        cmocka_unit_test(test_msr_reasons),
-        cmocka_unit_test(test_msr_that_works),
-        cmocka_unit_test(test_helper_reasons),
-        cmocka_unit_test(test_helper_is_the_best),
-        cmocka_unit_test(test_timing_needs_the_tsc),
-        cmocka_unit_test(test_what_auto_tells),
-        cmocka_unit_test(test_facts_come_from_the_folders_given),
-        cmocka_unit_test(test_who_loads_signed_modules_only),
-        cmocka_unit_test(test_facts_of_this_cpu),
-        cmocka_unit_test(test_what_is_said_of_usable_machines),
-        cmocka_unit_test(test_unknown_names_get_the_nearest),
-        cmocka_unit_test(test_machines_that_do_not_work_here_are_refused_with_their_reason),
-        cmocka_unit_test(test_auto_takes_what_works_and_says_so),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

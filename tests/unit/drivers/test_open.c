@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opening machines by their names: what comes of one that does not open, and counters together with registers. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-
-#include <cmocka.h>
 
 #include "drivers/choices.h"
 #include "drivers/msr/msr_machine.h"
 #include "computer/cpu/tsc.h"
 #include "probes/transition.h"
 #include "tests/support/fake_pmu.h"
+#include "tests/support/test.h"
 
 /* A system on which everything works but the helper. */
 static size_t choices(struct machine_choice c[4])
@@ -102,9 +92,8 @@ static void opens(const char *name, const char *broken, bool msr, int status, co
 #define LISTED " (--list machines: what would help)"
 #define BROKEN(name) "; " name ": looked usable, but could not be opened: " name " is broken"
 
-static void test_auto_goes_on_to_the_next(void **state)
+TEST(test_auto_goes_on_to_the_next)
 {
-    (void)state;
     opens("auto", "", true, MACHINE_OK, " perf",
           "measuring with perf (performance counters; registers); more with " HELPER LISTED);
     assert_true(made.registers);
@@ -122,9 +111,8 @@ static void test_auto_goes_on_to_the_next(void **state)
           "nothing: " HELPER BROKEN("perf") BROKEN("msr") BROKEN("timing"));
 }
 
-static void test_a_name_is_that_machine_or_none(void **state)
+TEST(test_a_name_is_that_machine_or_none)
 {
-    (void)state;
     opens("perf", "", true, MACHINE_OK, " perf", "");
     assert_true(made.registers);
     opens("perf", "", false, MACHINE_OK, " perf", "");
@@ -135,9 +123,8 @@ static void test_a_name_is_that_machine_or_none(void **state)
 }
 
 /* What works here is said to the end; where timing does not, nothing does here. */
-static void test_what_works_instead_of_one_that_does_not(void **state)
+TEST(test_what_works_instead_of_one_that_does_not)
 {
-    (void)state;
     static const char *const names[] = {"helper", "auto"}, *const work[] = {
                                                                "; --machine timing or model:NAME work",
                                                                "--machine timing or model:NAME work elsewhere"};
@@ -155,9 +142,8 @@ static void test_what_works_instead_of_one_that_does_not(void **state)
     }
 }
 
-static void test_counters_that_get_no_registers_are_closed(void **state)
+TEST(test_counters_that_get_no_registers_are_closed)
 {
-    (void)state;
     struct machine_choice c[4];
     struct machine m;
     struct machine_error err;
@@ -244,9 +230,8 @@ static struct transition_setup setup_of(void)
     return s;
 }
 
-static void test_counters_and_voltage(void **state)
+TEST(test_counters_and_voltage)
 {
-    (void)state;
     struct machine m;
     struct machine_error err;
     struct transition_setup s = setup_of();
@@ -304,9 +289,8 @@ static long taken_away(void)
 
 /* A core that sleeps between the kernel and the reading has another voltage: a repetition ends without a rest. And
  * where nothing is sampled time 0 is known all the same. */
-static void test_nothing_comes_between_a_repetition_and_the_reading(void **state)
+TEST(test_nothing_comes_between_a_repetition_and_the_reading)
 {
-    (void)state;
     enum { RUNS = 20 };
     struct machine m;
     struct machine_info info;
@@ -346,7 +330,7 @@ static void test_nothing_comes_between_a_repetition_and_the_reading(void **state
 }
 
 /* Three letters away may be meant, four would be a guess; of models, a part of the name, or two letters away. */
-static void test_a_name_that_is_nearly_one(void **state)
+TEST(test_a_name_that_is_nearly_one)
 {
     static const struct {
         const char *spec, *perhaps;
@@ -370,7 +354,6 @@ static void test_a_name_that_is_nearly_one(void **state)
         {"613", "msr"},
         {"", "msr"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct machine m;
         struct machine_error err;
@@ -385,17 +368,7 @@ static void test_a_name_that_is_nearly_one(void **state)
     }
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_name_that_is_nearly_one),
-        cmocka_unit_test(test_auto_goes_on_to_the_next),
-        cmocka_unit_test(test_a_name_is_that_machine_or_none),
-        cmocka_unit_test(test_what_works_instead_of_one_that_does_not),
-        cmocka_unit_test(test_counters_that_get_no_registers_are_closed),
-        cmocka_unit_test(test_counters_and_voltage),
-        cmocka_unit_test(test_nothing_comes_between_a_repetition_and_the_reading),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a processor states of its frequencies, gathered from registers and Speed Select of made-up machines. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/rated_limits.h"
+#include "tests/support/test.h"
 
 struct answers {
     unsigned model;
@@ -57,9 +49,8 @@ static void ask(struct answers *a, bool registers, struct rated_limits *out)
     rated_read(&m, out);
 }
 
-static void test_registers(void **state)
+TEST(test_registers)
 {
-    (void)state;
     struct rated_limits s;
     char text[200];
     struct answers a = {.model = 0x55,
@@ -89,9 +80,8 @@ static void test_registers(void **state)
     assert_true(isnan(s.config_tdp_ghz[0]));
 }
 
-static void test_reasons(void **state)
+TEST(test_reasons)
 {
-    (void)state;
     struct rated_limits s;
     struct answers a = {.model = 0x55, .set = {{0x1ad, 0x1c1f2223}}};
     ask(&a, true, &s);
@@ -107,9 +97,8 @@ static void test_reasons(void **state)
     assert_string_equal(s.why, "the registers hold none");
 }
 
-static void test_speed_select_comes_first(void **state)
+TEST(test_speed_select_comes_first)
 {
-    (void)state;
     struct rated_limits s;
     struct answers a = {.model = 0x6a, .set = {{0x1ad, 0x1c1f2223}, {0x1ae, 0x10080402}}, .speed_select = true};
     for (int registers = 0; registers < 2; registers++) {
@@ -121,9 +110,8 @@ static void test_speed_select_comes_first(void **state)
     }
 }
 
-static void test_hybrid(void **state)
+TEST(test_hybrid)
 {
-    (void)state;
     struct rated_limits s;
     char text[200];
     struct answers a = {.model = 0x97, .set = {{0x1ad, 0x32333434}, {0x650, 0x2727}}};
@@ -136,15 +124,4 @@ static void test_hybrid(void **state)
     a.model = 0x5e; /* another register there, if any */
     ask(&a, true, &s);
     assert_int_equal(s.small.n, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_speed_select_comes_first),
-        cmocka_unit_test(test_hybrid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

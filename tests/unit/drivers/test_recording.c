@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is asked of a recording: where a counter stands, how far it went, when it was, and what disturbed it. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/recording.h"
+#include "tests/support/test.h"
 
-static void words_of_counters(void **state)
+TEST(words_of_counters)
 {
-    (void)state;
     static const struct counter_spec counters[] = {{COUNTER_LVL0, 0}, {COUNTER_EVENT, 5}, {COUNTER_LVL2, 0}};
     assert_int_equal(recording_word(counters, 3, COUNTER_LVL0), 2);
     assert_int_equal(recording_word(counters, 3, COUNTER_EVENT), 3);
@@ -22,9 +13,8 @@ static void words_of_counters(void **state)
     assert_int_equal(recording_word(counters, 0, COUNTER_LVL0), -1);
 }
 
-static void differences(void **state)
+TEST(differences)
 {
-    (void)state;
     const uint64_t before[] = {10, COUNTER_MISSING, 7, 5}, now[] = {13, 4, COUNTER_MISSING, 3};
     assert_true(recording_difference(now, before, 0) == 3);
     assert_true(isnan(recording_difference(now, before, 1)));
@@ -36,18 +26,16 @@ static void differences(void **state)
     assert_true(recording_grown(5, COUNTER_MISSING) == COUNTER_MISSING);
 }
 
-static void times(void **state)
+TEST(times)
 {
-    (void)state;
     const struct recording r = {.zero_tsc = 1000};
     assert_true(recording_time_us(&r, 1000, 2e9) == 0);
     assert_true(recording_time_us(&r, 5000, 2e9) == 2);
     assert_true(recording_time_us(&r, 0, 2e9) == -0.5);
 }
 
-static void disturbances(void **state)
+TEST(disturbances)
 {
-    (void)state;
     uint64_t words[] = {5, 0, 5, 1, 6, 2, 9, 3}; /* a TSC may stand still */
     struct recording r = {.n = 4, .stride = 2, .words = words};
     assert_null(recording_disturbed(&r));
@@ -70,15 +58,4 @@ static void disturbances(void **state)
         r.n = 4;
         words[2 * i] = was;
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_of_counters),
-        cmocka_unit_test(differences),
-        cmocka_unit_test(times),
-        cmocka_unit_test(disturbances),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,21 +5,13 @@
  * 3.2.1: rbx, rbp, rsp, r12 to r15, the control bits of MXCSR, the x87 control word; the direction flag clear). Then
  * the checker itself, with functions that break one rule each.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <x86intrin.h>
-
-#include <cmocka.h>
 
 #include "drivers/block/block.h"
 #include "kernels/kernels.h"
 #include "kernels/workloads.h"
+#include "tests/support/test.h"
 
 enum { SAVED = 6, CANARIES = 8 };
 static const char *const saved_names[SAVED] = {"rbx", "rbp", "r12", "r13", "r14", "r15"};
@@ -127,9 +119,8 @@ static void check_variant(const struct kernel *k, unsigned density, uint64_t *se
     }
 }
 
-static void test_every_variant_keeps_the_convention(void **unused)
+TEST(test_every_variant_keeps_the_convention)
 {
-    (void)unused;
     size_t count, variants = 0;
     const struct kernel *all = kernel_registry(&count);
     uint64_t seed = 0x9a0b1c2d3e4f5061;
@@ -155,9 +146,8 @@ static uint64_t chain_as_kernel(uint64_t blocks, uint64_t deadline, void *state,
     return kernel_chain_long(&begin) + kernel_chain_short(&begin);
 }
 
-static void test_the_clock_keeps_the_convention(void **unused)
+TEST(test_the_clock_keeps_the_convention)
 {
-    (void)unused;
     uint64_t seed = 77, begin;
     char broken[96];
     checked_call(chain_as_kernel, 0, NULL, 0, &seed, broken);
@@ -172,9 +162,8 @@ static void test_the_clock_keeps_the_convention(void **unused)
     assert_true(begin < c.result);
 }
 
-static void test_workloads_keep_the_convention(void **unused)
+TEST(test_workloads_keep_the_convention)
 {
-    (void)unused;
     static _Alignas(64) uint64_t buffer[128];
     uint64_t seed = 31;
     char broken[96];
@@ -186,9 +175,8 @@ static void test_workloads_keep_the_convention(void **unused)
 }
 
 /* A block that changes all registers that are its own. */
-static void test_blocks_from_files_keep_the_convention(void **unused)
+TEST(test_blocks_from_files_keep_the_convention)
 {
-    (void)unused;
     static const uint8_t
         code
             [] =
@@ -232,9 +220,8 @@ BROKEN(break_x87, "fnstcw -8(%rsp)\n xorw $0x0c00, -8(%rsp)\n fldcw -8(%rsp)");
 BROKEN(break_df, "std");
 BROKEN(break_two, "mov $1, %ebx\n mov $1, %r15d");
 
-static void test_the_checker_sees_broken_functions(void **unused)
+TEST(test_the_checker_sees_broken_functions)
 {
-    (void)unused;
     static const struct {
         kernel_fn *function;
         const char *expected;
@@ -248,16 +235,4 @@ static void test_the_checker_sees_broken_functions(void **unused)
         checked_call(cases[i].function, 0, NULL, 0, &seed, broken);
         assert_string_equal(broken, cases[i].expected);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_checker_sees_broken_functions),
-        cmocka_unit_test(test_every_variant_keeps_the_convention),
-        cmocka_unit_test(test_blocks_from_files_keep_the_convention),
-        cmocka_unit_test(test_the_clock_keeps_the_convention),
-        cmocka_unit_test(test_workloads_keep_the_convention),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,17 +5,9 @@
  * the symbol table say where a block begins and ends (kernel_512fma_8.block, .end).
  */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/kernels.h"
+#include "tests/support/test.h"
 
 enum { SYMBOL_MAX = 96, KERNELS_MAX = 128, ACCS_MAX = 32, PLAIN_COUNTED = 120 };
 
@@ -422,9 +414,8 @@ static void check_complete(struct listing *l)
     print_message("%zu blocks\n", blocks);
 }
 
-static void test_disassembly(void **state)
+TEST(test_disassembly)
 {
-    (void)state;
     if (system("objdump --version >/dev/null 2>&1") != 0) {
         print_message("skipped: objdump is not installed (Debian: binutils)\n");
         skip();
@@ -476,9 +467,8 @@ static bool strange_of(const char *symbol, const char *instruction)
     return b.strange[0] != '\0';
 }
 
-static void test_the_checker_sees_wrong_code(void **state)
+TEST(test_the_checker_sees_wrong_code)
 {
-    (void)state;
     static const char head[] = "0000000000001000 <kernel_pause_1.block>:\n";
     static const char tail[] = "    1004:\tdec    %rbx\n    1007:\tjne    1000 <kernel_pause_1.block>\n"
                                "0000000000001009 <kernel_pause_1.end>:\n";
@@ -527,13 +517,4 @@ static void test_the_checker_sees_wrong_code(void **state)
     assert_false(strange_of("512fma_zmask", "vfmadd231pd %zmm14,%zmm12,%zmm0{%k1}{z}"));
     assert_false(strange_of("512store", "vmovdqa64 %zmm0,0xc0(%r14)"));
     assert_false(strange_of("512gather", "kxnorw %k0,%k0,%k1"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_checker_sees_wrong_code),
-        cmocka_unit_test(test_disassembly),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

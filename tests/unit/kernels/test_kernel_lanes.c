@@ -4,19 +4,10 @@
  * computes from the rules alone (kernels/operands.asm and operands.inc state them; nothing of the assembler's tables is
  * read here). Bytes of the state that a kernel does not own stay as they were. And the state of the upper halves.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <cpuid.h>
 
 #include "kernels/kernels.h"
+#include "tests/support/test.h"
 
 enum { LANES = 8, UNTOUCHED = 0xa5 };
 enum table { TABLE_FMA = 1, TABLE_OR, TABLE_ADD, TABLE_MUL, TABLE_PERM, TABLE_GPR, TABLE_FILLER, TABLE_AMX };
@@ -283,9 +274,8 @@ static bool runnable(const struct kernel *k)
     return can;
 }
 
-static void test_every_lane_of_every_variant(void **unused)
+TEST(test_every_lane_of_every_variant)
 {
-    (void)unused;
     static const uint64_t few[] = {1, 2, 5};
     size_t count, compared = 0;
     const struct kernel *all = kernel_registry(&count);
@@ -309,9 +299,8 @@ static void test_every_lane_of_every_variant(void **unused)
  * The claim of operands.asm: in the range of exact sums a sum never falls below its start, and where rounding begins it
  * stays far above 4 and stops growing below 2^56. Computed, because a machine would take years to get there.
  */
-static void test_multiply_add_stays_normal(void **unused)
+TEST(test_multiply_add_stays_normal)
 {
-    (void)unused;
     struct shape s = {.table = TABLE_FMA, .lanes = 1, .accs = 12, .groups = 120, .density = 1};
     for (int exponent = 2; exponent <= 55; exponent++) {
         double first = ldexp(1.0, exponent) * (1 + 0x1p-46 * (exponent % 3)), least = first;
@@ -331,13 +320,13 @@ static void test_multiply_add_stays_normal(void **unused)
         struct shape k = shape_of(&all[i], 1);
         if (k.table != TABLE_FMA || k.action != COMPUTE || !runnable(&all[i]))
             continue;
-        static uint64_t state[KERNEL_STATE_BYTES / 8];
+        static uint64_t registers[KERNEL_STATE_BYTES / 8];
         for (unsigned density = 1; density <= (all[i].has_density ? 64 : 1); density *= 4) {
-            all[i].variants[density](300000, 0, state, 0);
+            all[i].variants[density](300000, 0, registers, 0);
             for (unsigned j = 0; j < 8 * used_accs(&k) && density == 1; j++)
                 if (j % 8 < k.lanes && !(k.masked && j % 2 == 1))
-                    assert_true(to_double(state[j]) >= 4 && to_double(state[j]) < 0x1p56);
-            assert_true(to_double(state[0]) >= 4 && to_double(state[0]) < 0x1p56);
+                    assert_true(to_double(registers[j]) >= 4 && to_double(registers[j]) < 0x1p56);
+            assert_true(to_double(registers[0]) >= 4 && to_double(registers[0]) < 0x1p56);
         }
     }
 }
@@ -363,9 +352,8 @@ static long tile_product(unsigned a, unsigned b, unsigned row, unsigned col)
     return sum;
 }
 
-static void test_tiles(void **unused)
+TEST(test_tiles)
 {
-    (void)unused;
     size_t count;
     const struct kernel *k = kernel_registry(&count);
     while (strcmp(k->name, "amx") != 0)
@@ -431,9 +419,8 @@ static bool reports_use(void)
     return (in_use() & (UPPER_128 | UPPER_256 | REGISTERS_16_31)) == 0;
 }
 
-static void test_upper_halves(void **unused)
+TEST(test_upper_halves)
 {
-    (void)unused;
     if (!reports_use()) {
         print_message(
             "skipped: this CPU has no XGETBV with ECX=1 (CPUID leaf 0DH, EAX bit 2) or does not track use with it\n");
@@ -454,15 +441,4 @@ static void test_upper_halves(void **unused)
         }
     }
     print_message("%zu variants, clean and dirty\n", checked);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_lane_of_every_variant),
-        cmocka_unit_test(test_multiply_add_stays_normal),
-        cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_upper_halves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,22 +13,12 @@
  * survive, or the survivors scatter so widely that a difference of 2 % means nothing, or chains of adds differ by as
  * much from each other, the test is skipped and says so with the numbers.
  */
-#include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <x86intrin.h>
-
-#include <cmocka.h>
 
 #include "kernels/kernels.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 enum { TRIALS = 61, WANTED = 15, LOOKS = 12, CHAIN_BLOCKS = 128, SIZES = 3, SUSPECTS_MAX = 128 };
 /* 40 to 100 us: the frequency and power transitions of published parts are over by then */
@@ -270,10 +260,9 @@ static void leave_to_the_plain_build(void)
     skip_where_sanitized("the kernels' rates are measured without sanitizers");
 }
 
-static void test_rates_are_plausible_and_steady(void **state)
+TEST(test_rates_are_plausible_and_steady)
 {
     leave_to_the_plain_build();
-    (void)state;
     static struct suspect suspects[SUSPECTS_MAX];
     size_t count, n = 0;
     const struct kernel *all = kernel_registry(&count);
@@ -301,10 +290,9 @@ static void test_rates_are_plausible_and_steady(void **state)
 
 /* All instructions of a block a cycle: never more than a core can retire, and the wide ones not beyond their ports. Of
  * each kernel two densities, in turns, or all. */
-static void test_densities_are_plausible_and_steady(void **state)
+TEST(test_densities_are_plausible_and_steady)
 {
     leave_to_the_plain_build();
-    (void)state;
     static const unsigned densities[] = {2, 8, 32, 256};
     enum { DENSITIES = sizeof densities / sizeof densities[0] };
     static struct suspect suspects[DENSITIES * SUSPECTS_MAX];
@@ -407,9 +395,8 @@ static struct clock look_at_clock(const struct payload *mul, struct tally *tally
  * The clock of machines without counters: the difference of the two chains gives the frequency that a long chain gives.
  * And its adds do take a cycle: a multiplication takes a whole number of them, three at least, everywhere.
  */
-static void test_the_clock(void **state)
+TEST(test_the_clock)
 {
-    (void)state;
     struct tally tally = {0};
     struct payload mul;
     char why[240];
@@ -446,12 +433,4 @@ static int pin(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_clock),
-        cmocka_unit_test(test_rates_are_plausible_and_steady),
-        cmocka_unit_test(test_densities_are_plausible_and_steady),
-    };
-    return cmocka_run_group_tests(tests, pin, NULL);
-}
+TEST_GROUP(pin, NULL)

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The registry, the names, and what a call promises about blocks and deadline. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <x86intrin.h>
 
-#include <cmocka.h>
-
 #include "kernels/kernels.h"
+#include "tests/support/test.h"
 
 static const struct kernel *entry(const char *name)
 {
@@ -58,9 +50,8 @@ static size_t check_memory_kernels(void)
 }
 
 /* Every width with every operation, as throughput and as latency kernel, two with chained adds, three others. */
-static void test_registry_holds_what_was_asked(void **state)
+TEST(test_registry_holds_what_was_asked)
 {
-    (void)state;
     static const char *const operations[] = {"fma", "or", "add", "mul", "perm"};
     static const unsigned widths[] = {64, 128, 256, 512};
     size_t expected = 3, count;
@@ -99,9 +90,8 @@ static void test_registry_holds_what_was_asked(void **state)
     assert_int_equal(count, expected);
 }
 
-static void test_features_by_width(void **state)
+TEST(test_features_by_width)
 {
-    (void)state;
     assert_int_equal(entry("64add")->features, 0);
     assert_int_equal(entry("64fma")->features, KERNEL_NEEDS_FMA);
     assert_int_equal(entry("128or")->features, KERNEL_NEEDS_AVX);
@@ -142,9 +132,8 @@ static void check_round_trip(const char *name, const struct kernel *k, unsigned 
     assert_int_equal(p.instructions, p.counted * density * (pairs ? 2 : 1));
 }
 
-static void test_every_name_round_trips(void **state)
+TEST(test_every_name_round_trips)
 {
-    (void)state;
     size_t count, names = 0;
     const struct kernel *all = kernel_registry(&count);
     for (size_t i = 0; i < count; i++) {
@@ -163,9 +152,8 @@ static void test_every_name_round_trips(void **state)
     print_message("%zu names\n", names);
 }
 
-static void test_other_spellings(void **state)
+TEST(test_other_spellings)
 {
-    (void)state;
     static const char *const pairs[][2] = {{"512fma@1/1", "512fma"},
                                            {"512fma-dirty@1/8", "512fma@1/8-dirty"},
                                            {"256or@1/1-dirty", "256or-dirty"},
@@ -181,9 +169,8 @@ static void test_other_spellings(void **state)
     }
 }
 
-static void test_refusals_name_cause_and_remedy(void **state)
+TEST(test_refusals_name_cause_and_remedy)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"512fna", "unknown kernel '512fna'; nearest is '512fma'; --list kernels shows all"},
         {"128fam", "unknown kernel '128fam'; nearest is '128fma'; --list kernels shows all"},
@@ -247,9 +234,8 @@ static uint32_t next_random(uint32_t *seed)
 }
 
 /* Text near the grammar, and text of any bytes; messages into buffers of any size. */
-static void test_random_names_never_crash(void **state)
+TEST(test_random_names_never_crash)
 {
-    (void)state;
     static const char *const parts[] = {"512",    "256",  "64",   "fma", "or",         "perm", "-lat",
                                         "-dirty", "@1/",  "@",    "8",   "-",          "amx",  "pause",
                                         "chain",  "\xff", "%s%n", "\n",  "9999999999", "/"};
@@ -282,9 +268,8 @@ static void test_random_names_never_crash(void **state)
 }
 
 /* Without a deadline: exactly the blocks asked for. With one: whole rounds until the clock has passed it. */
-static void test_blocks_and_deadline(void **state)
+TEST(test_blocks_and_deadline)
 {
-    (void)state;
     size_t count;
     const struct kernel *all = kernel_registry(&count);
     for (size_t i = 0; i < count; i++) {
@@ -312,9 +297,8 @@ static void test_blocks_and_deadline(void **state)
 }
 
 /* The same code in another page; neither reaches beyond its own. */
-static void test_copies(void **state)
+TEST(test_copies)
 {
-    (void)state;
     enum { PAGE = 4096 };
     size_t count;
     const struct kernel *all = kernel_registry(&count);
@@ -337,19 +321,4 @@ static void test_copies(void **state)
     from_file.variants = &no_copy[0];
     struct payload block = {.kernel = &from_file, .density = 1, .run = density.run};
     assert_ptr_equal(kernel_copy(&block).run, block.run);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry_holds_what_was_asked),
-        cmocka_unit_test(test_features_by_width),
-        cmocka_unit_test(test_every_name_round_trips),
-        cmocka_unit_test(test_other_spellings),
-        cmocka_unit_test(test_refusals_name_cause_and_remedy),
-        cmocka_unit_test(test_random_names_never_crash),
-        cmocka_unit_test(test_blocks_and_deadline),
-        cmocka_unit_test(test_copies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

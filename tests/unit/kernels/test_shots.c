@@ -3,18 +3,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <ucontext.h>
 
-#include <cmocka.h>
-
 #include "kernels/shots.h"
+#include "tests/support/test.h"
 
 static volatile sig_atomic_t counted, others;
 static unsigned looked_for;
@@ -52,9 +45,8 @@ static void step_through(shot_fn *shot, uint64_t n)
     __asm__ volatile("pushfq\n\tandq %0, (%%rsp)\n\tpopfq" : : "r"(~trap) : "cc", "memory");
 }
 
-static void each_shot_is_exact(void **state)
+TEST(each_shot_is_exact)
 {
-    (void)state;
     static const uint64_t numbers[] = {0, 1, 2, 11, 12, 13, 24, 100};
     char names[200];
     struct sigaction handler = {.sa_sigaction = step, .sa_flags = SA_SIGINFO}, before;
@@ -77,9 +69,8 @@ static void each_shot_is_exact(void **state)
     assert_true(tried > 0 || (features & KERNEL_NEEDS_AVX) == 0);
 }
 
-static void what_has_no_shots(void **state)
+TEST(what_has_no_shots)
 {
-    (void)state;
     static const char *const none[] = {"64add", "512fma@1/8", "512fma-lat", "pause", "amx", "512perm"};
     struct payload p;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
@@ -88,10 +79,4 @@ static void what_has_no_shots(void **state)
     }
     assert_int_equal(kernel_parse("512fma-dirty", &p, NULL, 0), 0);
     assert_non_null(kernel_shot(&p));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_shot_is_exact), cmocka_unit_test(what_has_no_shots)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,9 @@
  * tells: the registers' workload touches no memory, load@mem has its loads, none of which waits for another.
  */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/workloads.h"
+#include "tests/support/test.h"
 
 static uint64_t run(enum workload_number n, uint64_t rounds, const void *buffer, uint64_t mask, uint64_t first)
 {
@@ -55,9 +47,8 @@ static uint64_t load_in_c(uint64_t rounds, const uint64_t *buffer, uint64_t mask
     return sum;
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     static const uint64_t rounds[] = {1, 2, 3, 7, 64, 1000, 5998};
     for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
         assert_int_equal(run(WORKLOAD_REGISTER, rounds[i], NULL, 0, 0), register_in_c(rounds[i]));
@@ -68,9 +59,8 @@ static void test_values(void **state)
     assert_int_equal(run(WORKLOAD_REGISTER, 3000000, NULL, 0, 5), register_in_c(3000000));
 }
 
-static void test_branches_at_random(void **state)
+TEST(test_branches_at_random)
 {
-    (void)state;
     for (uint64_t first = 0; first < 20; first++) {
         uint64_t not_taken = run(WORKLOAD_SPOIL, 4, NULL, 0, first);
         /* half of them, by five standard deviations of a fair coin: sqrt(n) / 2 each */
@@ -91,9 +81,8 @@ static uint64_t *random_buffer(uint64_t seed)
     return buffer;
 }
 
-static void test_loads(void **state)
+TEST(test_loads)
 {
-    (void)state;
     uint64_t *buffer = random_buffer(1), seed = 99;
     for (uint64_t size = 64; size <= LARGEST; size *= 2) {
         for (unsigned n = 0; n < 4; n++) {
@@ -108,9 +97,8 @@ static void test_loads(void **state)
 
 /* Each line once in as many loads as there are lines, wherever they begin: so the sum is that of all lines; and calls
  * that go on where the last one ended are one long call. */
-static void test_every_line_has_its_turn(void **state)
+TEST(test_every_line_has_its_turn)
 {
-    (void)state;
     uint64_t *buffer = random_buffer(2);
     for (uint64_t size = 64 * WORKLOAD_LOADS; size <= LARGEST; size *= 2) {
         uint64_t all = 0, parts = 0, rounds = size / 64 / WORKLOAD_LOADS;
@@ -197,9 +185,8 @@ static FILE *disassemble(void)
     return in;
 }
 
-static void test_loops(void **state)
+TEST(test_loops)
 {
-    (void)state;
     if (system("objdump --version >/dev/null 2>&1") != 0) {
         print_message("skipped: objdump is not installed (Debian: binutils)\n");
         skip();
@@ -228,9 +215,8 @@ static void test_loops(void **state)
 }
 
 /* The checker itself, on loops that are not as they should be. */
-static void test_the_checker_sees_wrong_loops(void **state)
+TEST(test_the_checker_sees_wrong_loops)
 {
-    (void)state;
     static const struct {
         const char *first;
         struct seen_loop expected;
@@ -262,17 +248,4 @@ static void test_the_checker_sees_wrong_loops(void **state)
         assert_int_equal(s.crossing, expected.crossing);
         assert_int_equal(s.waits, expected.waits);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_branches_at_random),
-        cmocka_unit_test(test_loads),
-        cmocka_unit_test(test_every_line_has_its_turn),
-        cmocka_unit_test(test_the_checker_sees_wrong_loops),
-        cmocka_unit_test(test_loops),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The functions of <characterize/characterize.h> on models with known parameters, and what they refuse. */
 #include "include/characterize/characterize.h"
+#include "tests/support/test.h"
 
 #include <limits.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static characterize_machine *open_gold(void)
 {
@@ -23,11 +15,10 @@ static characterize_machine *open_gold(void)
     return machine;
 }
 
-static void a_machine_tells_of_itself(void **state)
+TEST(a_machine_tells_of_itself)
 {
     characterize_machine *machine = open_gold();
     struct characterize_machine_info info;
-    (void)state;
     characterize_describe(machine, &info);
     assert_string_equal(info.name, "model:xeon-gold-6130");
     assert_non_null(strstr(info.cpu, "6130"));
@@ -42,14 +33,13 @@ static void a_machine_tells_of_itself(void **state)
 }
 
 /* A model runs a block of scalar adds as its own 64add. */
-static void a_file_is_a_kernel_of_its_machine(void **state)
+TEST(a_file_is_a_kernel_of_its_machine)
 {
     static const unsigned char add[] = {0x48, 0x01, 0xc8};
     char path[] = "/tmp/library_XXXXXX.bin";
     characterize_machine *machine = open_gold(), *other = open_gold();
     struct characterize_error error;
     characterize_phases *phases;
-    (void)state;
     int fd = mkstemps(path, 4);
     assert_true(fd >= 0 && write(fd, add, sizeof add) == (ssize_t)sizeof add && close(fd) == 0);
     enum characterize_status status = characterize_add_kernel_file(machine, path, &error);
@@ -74,10 +64,9 @@ static void a_file_is_a_kernel_of_its_machine(void **state)
     characterize_close(machine);
 }
 
-static void names_are_listed(void **state)
+TEST(names_are_listed)
 {
     bool kernel = false, table = false;
-    (void)state;
     for (size_t i = 0; characterize_kernel_name(i) != NULL; i++)
         kernel = kernel || strcmp(characterize_kernel_name(i), "512fma") == 0;
     for (size_t i = 0; characterize_table_name(i) != NULL; i++)
@@ -86,7 +75,7 @@ static void names_are_listed(void **state)
 }
 
 /* data/models/xeon-gold-6130.model: throttled to 1/4 for 20 us, then 10 us of halt, 1.9 GHz in the end */
-static void a_transition_gives_the_model_back(void **state)
+TEST(a_transition_gives_the_model_back)
 {
     characterize_machine *machine = open_gold();
     const struct characterize_options options = {.runs = 40};
@@ -94,7 +83,6 @@ static void a_transition_gives_the_model_back(void **state)
     struct characterize_phase p;
     struct characterize_change c;
     characterize_phases *phases;
-    (void)state;
     assert_int_equal(characterize_transition(machine, "128fma:512fma", &options, &phases, &error), CHARACTERIZE_OK);
     characterize_close(machine); /* results outlive it */
     assert_int_equal(characterize_phases_count(phases), 6);
@@ -122,14 +110,13 @@ static void a_transition_gives_the_model_back(void **state)
 }
 
 /* What was measured and what is read from its trace are one answer. */
-static void a_recorded_trace_gives_the_same_answer(void **state)
+TEST(a_recorded_trace_gives_the_same_answer)
 {
     characterize_machine *machine = open_gold();
     const struct characterize_options options = {.runs = 30, .seed = 5};
     struct characterize_error error;
     characterize_phases *measured, *read;
     char name[] = "/tmp/test_library_XXXXXX";
-    (void)state;
     assert_int_equal(characterize_transition(machine, "64add:512or", &options, &measured, &error), CHARACTERIZE_OK);
     char *csv = characterize_trace_csv(measured), *json = characterize_phases_json(measured);
     assert_non_null(csv);
@@ -158,7 +145,7 @@ static int count(void *data, double done)
     return 0;
 }
 
-static void a_table_has_rows_and_reasons(void **state)
+TEST(a_table_has_rows_and_reasons)
 {
     characterize_machine *machine = open_gold();
     double most = 0;
@@ -166,7 +153,6 @@ static void a_table_has_rows_and_reasons(void **state)
         .kernels = "64add,512fma,amx", .active_cores = 16, .progress = count, .data = &most};
     struct characterize_error error;
     characterize_table *table;
-    (void)state;
     assert_int_equal(characterize_table_measure(machine, "frequency", &options, &table, &error), CHARACTERIZE_OK);
     assert_true(most > 0.99);
     assert_int_equal(characterize_table_rows(table), 2);
@@ -188,13 +174,12 @@ static void a_table_has_rows_and_reasons(void **state)
 }
 
 /* In a table whose cells measure several things one after another. */
-static void progress_never_goes_back(void **state)
+TEST(progress_never_goes_back)
 {
     characterize_machine *machine = open_gold();
     double most = 0;
     const struct characterize_options options = {.brief = 1, .progress = count, .data = &most};
     characterize_table *table;
-    (void)state;
     assert_int_equal(characterize_table_measure(machine, "overhead", &options, &table, NULL), CHARACTERIZE_OK);
     assert_true(most > 0.99);
     characterize_table_free(table);
@@ -207,14 +192,13 @@ static int stop(void *data, double done)
     return 1;
 }
 
-static void who_asks_to_stop_gets_nothing(void **state)
+TEST(who_asks_to_stop_gets_nothing)
 {
     characterize_machine *machine = open_gold();
     const struct characterize_options options = {.progress = stop};
     struct characterize_error error;
     characterize_phases *phases;
     characterize_table *table;
-    (void)state;
     assert_int_equal(characterize_transition(machine, "64add:512or", &options, &phases, &error), CHARACTERIZE_FAILED);
     assert_null(phases);
     assert_int_equal(error.status, CHARACTERIZE_FAILED);
@@ -245,12 +229,11 @@ static void refuse_table(characterize_machine *m, const char *name, struct chara
         fail_msg("\"%s\" does not say \"%s\"", error.text, word);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+TEST(what_makes_no_sense_is_refused)
 {
     characterize_machine *machine = open_gold(), *none;
     struct characterize_error error;
     characterize_phases *phases;
-    (void)state;
     assert_int_equal(characterize_open("tming", -1, NULL, &none, &error), CHARACTERIZE_BAD_INPUT);
     assert_null(none);
     assert_non_null(strstr(error.text, "timing"));
@@ -287,7 +270,7 @@ static void what_makes_no_sense_is_refused(void **state)
     characterize_close(machine);
 }
 
-static void what_is_not_there_is_refused_at_once(void **state)
+TEST(what_is_not_there_is_refused_at_once)
 {
     static const int none[] = {-2, INT_MIN, INT_MAX, 99999};
     static const char *const machines[] = {"timing", "model:xeon-gold-6130"};
@@ -295,7 +278,6 @@ static void what_is_not_there_is_refused_at_once(void **state)
     characterize_phases *phases;
     struct characterize_error error;
     char number[20];
-    (void)state;
     for (size_t i = 0; i < 8; i++) {
         enum characterize_status status = characterize_open(machines[i / 4], none[i % 4], "data", &machine, &error);
         if (i < 4 && status == CHARACTERIZE_CANNOT)
@@ -314,13 +296,12 @@ static void what_is_not_there_is_refused_at_once(void **state)
     assert_non_null(strstr(error.text, "empty"));
 }
 
-static void null_is_refused(void **state)
+TEST(null_is_refused)
 {
     characterize_machine *machine = open_gold(), *none = machine;
     characterize_phases *phases;
     characterize_table *table;
     struct characterize_error error;
-    (void)state;
     assert_int_equal(characterize_open(NULL, -1, NULL, &none, &error), CHARACTERIZE_BAD_INPUT);
     assert_null(none);
     assert_non_null(strstr(error.text, "NULL"));
@@ -337,22 +318,4 @@ static void null_is_refused(void **state)
     assert_int_equal(characterize_table_measure(machine, "frequency", NULL, NULL, NULL), CHARACTERIZE_BAD_INPUT);
     assert_int_equal(characterize_can_run(machine, NULL), 0);
     characterize_close(machine);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        cmocka_unit_test(a_machine_tells_of_itself),
-        cmocka_unit_test(a_file_is_a_kernel_of_its_machine),
-        cmocka_unit_test(names_are_listed),
-        cmocka_unit_test(a_transition_gives_the_model_back),
-        cmocka_unit_test(a_recorded_trace_gives_the_same_answer),
-        cmocka_unit_test(a_table_has_rows_and_reasons),
-        cmocka_unit_test(progress_never_goes_back),
-        cmocka_unit_test(who_asks_to_stop_gets_nothing),
-        cmocka_unit_test(what_makes_no_sense_is_refused),
-        cmocka_unit_test(null_is_refused),
-        cmocka_unit_test(what_is_not_there_is_refused_at_once),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

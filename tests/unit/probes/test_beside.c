@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What scalar code loses beside neighbors, on a model whose other cores lower the frequency of all, and where they do
  * not. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "analysis/brackets/brackets_limits.h"
 #include "probes/beside.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 /* A machine whose frequency falls by `loss` where the neighbors run anything else than scalar code. */
 struct shared_clock {
@@ -55,9 +47,8 @@ static void shared_finish(struct machine *m)
 static const struct machine_ops shared_ops = {
     .info = shared_info, .lacks = shared_lacks, .prepare = shared_prepare, .run = shared_run, .finish = shared_finish};
 
-static void test_what_neighbors_cost(void **state)
+TEST(test_what_neighbors_cost)
 {
-    (void)state;
     static const double losses[] = {0, 0.04};
     const struct payload scalar = rig_payload("64add"), wide = rig_payload("512fma");
     for (size_t i = 0; i < 2; i++) {
@@ -78,12 +69,4 @@ static void test_what_neighbors_cost(void **state)
         assert_int_equal(r.rounds, s.least);
         clock.inner.ops->close(&clock.inner);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_neighbors_cost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

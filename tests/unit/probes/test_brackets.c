@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Brackets on models, whose ratios are known: what they give back, when rounds end, and what outlasts a slot. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "probes/brackets.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 enum { KERNELS = 4 };
 
@@ -53,9 +44,8 @@ static void expect_ratios(const struct brackets_result *r, double tolerance)
     }
 }
 
-static void test_parameters_come_back(void **state)
+TEST(test_parameters_come_back)
 {
-    (void)state;
     struct model model;
     struct brackets_setup s = set_up();
     struct brackets_result r;
@@ -67,9 +57,8 @@ static void test_parameters_come_back(void **state)
 }
 
 /* Chains of adds against a coarse clock while the frequency floats by 5 %. */
-static void test_a_clock_that_floats(void **state)
+TEST(test_a_clock_that_floats)
 {
-    (void)state;
     struct model model;
     struct brackets_setup s = set_up();
     struct brackets_result r;
@@ -94,9 +83,8 @@ static int stop_after_three(void *data, unsigned done, unsigned wanted)
     return done == 3;
 }
 
-static void test_rounds_end_when_time_is_over(void **state)
+TEST(test_rounds_end_when_time_is_over)
 {
-    (void)state;
     struct model model;
     struct brackets_setup s = set_up();
     struct brackets_result r;
@@ -115,9 +103,8 @@ static void test_rounds_end_when_time_is_over(void **state)
 }
 
 /* A level that is held for longer than a slot: slots grow, or the first kernel would be as slow as the others. */
-static void test_what_outlasts_a_slot(void **state)
+TEST(test_what_outlasts_a_slot)
 {
-    (void)state;
     struct model model;
     struct brackets_setup s = set_up();
     struct brackets_result r;
@@ -126,15 +113,4 @@ static void test_what_outlasts_a_slot(void **state)
     measure(&model, &s, &r);
     expect_ratios(&r, 1e-3);
     brackets_free(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters_come_back),
-        cmocka_unit_test(test_a_clock_that_floats),
-        cmocka_unit_test(test_rounds_end_when_time_is_over),
-        cmocka_unit_test(test_what_outlasts_a_slot),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

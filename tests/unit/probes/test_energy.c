@@ -3,17 +3,8 @@
  * The energy experiment on a machine of a few lines, whose clock, counters and power are known: every figure of a
  * stretch worked out by hand, and which repetitions the machine is asked for.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "probes/energy.h"
+#include "tests/support/test.h"
 
 /* 1 GHz, so a tick is 1 ns; 8 instructions a tick and 3 cycles in 2 ticks, except while something else runs. */
 enum { TICKS_US = 1000, READINGS_MAX = 14000, STRIDE = RECORDING_COUNTERS + 2 };
@@ -190,10 +181,9 @@ static double operations_in(const struct payload *p, double us)
     return 8 * us * TICKS_US * p->counted / p->instructions;
 }
 
-static void the_defaults(void **state)
+TEST(the_defaults)
 {
     struct energy_setup e, all;
-    (void)state;
     e = short_pair();
     energy_defaults(&all, &e.kernel);
     assert_string_equal(all.kernel.kernel->name, "256add");
@@ -204,7 +194,7 @@ static void the_defaults(void **state)
     assert_null(all.progress);
 }
 
-static void figures_without_disturbance(void **state)
+TEST_WITH(figures_without_disturbance, scripted_start, scripted_end)
 {
     struct scripted *s = *state;
     struct energy_setup e = short_pair();
@@ -240,7 +230,7 @@ static void figures_without_disturbance(void **state)
 }
 
 /* 300 us among the samples of the first millisecond, then what is long and what is as short as an interrupt. */
-static void figures_of_what_is_disturbed(void **state)
+TEST_WITH(figures_of_what_is_disturbed, scripted_start, scripted_end)
 {
     static const double others_us[] = {0, 300, 0, 0, 400, 0, 240, 0};
     struct scripted *s = *state;
@@ -266,7 +256,7 @@ static void figures_of_what_is_disturbed(void **state)
     energy_result_free(&r);
 }
 
-static void figures_without_counters(void **state)
+TEST_WITH(figures_without_counters, scripted_start, scripted_end)
 {
     static const double others_us[] = {100};
     struct scripted *s = *state;
@@ -287,7 +277,7 @@ static void figures_without_counters(void **state)
 }
 
 /* What runs 10 ms at most is asked for 5 ms at a time, and each adds its part. */
-static void pieces_where_it_is_refused(void **state)
+TEST_WITH(pieces_where_it_is_refused, scripted_start, scripted_end)
 {
     static const double others_us[] = {300};
     struct scripted *s = *state;
@@ -311,7 +301,7 @@ static void pieces_where_it_is_refused(void **state)
 }
 
 /* The last piece is too short for a sample. */
-static void what_is_left_over_runs_as_well(void **state)
+TEST_WITH(what_is_left_over_runs_as_well, scripted_start, scripted_end)
 {
     struct scripted *s = *state;
     struct energy_setup e = short_pair();
@@ -325,7 +315,7 @@ static void what_is_left_over_runs_as_well(void **state)
     energy_result_free(&r);
 }
 
-static void what_comes_after_the_first_millisecond_is_not_its_start(void **state)
+TEST_WITH(what_comes_after_the_first_millisecond_is_not_its_start, scripted_start, scripted_end)
 {
     static const double others_us[] = {0, 0, 0, 0, 100};
     struct scripted *s = *state;
@@ -339,7 +329,7 @@ static void what_comes_after_the_first_millisecond_is_not_its_start(void **state
     energy_result_free(&r);
 }
 
-static void the_length_follows_the_counter(void **state)
+TEST_WITH(the_length_follows_the_counter, scripted_start, scripted_end)
 {
     static const struct {
         double reading_us, duration_us, run_us;
@@ -366,7 +356,7 @@ static int stop_at_two(void *data, unsigned done, unsigned all)
     return done == 2;
 }
 
-static void one_can_stop_it(void **state)
+TEST_WITH(one_can_stop_it, scripted_start, scripted_end)
 {
     struct scripted *s = *state;
     struct energy_setup e = short_pair();
@@ -399,7 +389,7 @@ static void refused(struct scripted *s, const struct energy_setup *e, int status
     assert_int_equal(s->prepared, s->finished);
 }
 
-static void what_cannot_be_measured(void **state)
+TEST_WITH(what_cannot_be_measured, scripted_start, scripted_end)
 {
     struct scripted *s = *state;
     struct machine m = {.ops = &s->ops, .state = s};
@@ -432,22 +422,4 @@ static void what_cannot_be_measured(void **state)
     assert_int_equal(energy_can(&m, &err), MACHINE_CANNOT);
     s->ops.read_energy = NULL;
     refused(s, &e, MACHINE_CANNOT, "machine scripted cannot read energy");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_defaults),
-        cmocka_unit_test_setup_teardown(figures_without_disturbance, scripted_start, scripted_end),
-        cmocka_unit_test_setup_teardown(figures_of_what_is_disturbed, scripted_start, scripted_end),
-        cmocka_unit_test_setup_teardown(figures_without_counters, scripted_start, scripted_end),
-        cmocka_unit_test_setup_teardown(pieces_where_it_is_refused, scripted_start, scripted_end),
-        cmocka_unit_test_setup_teardown(what_is_left_over_runs_as_well, scripted_start, scripted_end),
-        cmocka_unit_test_setup_teardown(what_comes_after_the_first_millisecond_is_not_its_start, scripted_start,
-                                        scripted_end),
-        cmocka_unit_test_setup_teardown(the_length_follows_the_counter, scripted_start, scripted_end),
-        cmocka_unit_test_setup_teardown(one_can_stop_it, scripted_start, scripted_end),
-        cmocka_unit_test_setup_teardown(what_cannot_be_measured, scripted_start, scripted_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

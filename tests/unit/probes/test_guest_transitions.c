@@ -4,17 +4,10 @@
  * The main job on a busy guest, from the switch to the answer: nothing that is told is false, nine answers in ten are
  * right.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "tests/support/guest_model.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 /* The analysis is not held to it yet. GUEST_TRANSITIONS=N: with so many seeds a pair. */
 enum { HELD = 1 };
@@ -23,9 +16,8 @@ enum { SEEDS = 20 };
 static const char *const pairs[][2] = {{"128fma", "512fma"}, {"512fma", "128fma"}, {"128fma", "128or"}};
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
-static void transitions_of_a_busy_guest(void **state)
+TEST(transitions_of_a_busy_guest)
 {
-    (void)state;
     const char *wanted = getenv("GUEST_TRANSITIONS");
     if (!HELD && !wanted)
         skip();
@@ -45,9 +37,8 @@ static void transitions_of_a_busy_guest(void **state)
 }
 
 /* What the answers are held against is what the model file says. */
-static void the_truth_is_the_model_files(void **state)
+TEST(the_truth_is_the_model_files)
 {
-    (void)state;
     struct machine_error err;
     struct guest_truth t;
     struct model m;
@@ -59,13 +50,4 @@ static void the_truth_is_the_model_files(void **state)
         assert_int_equal(guest_model_truth(&m, pairs[i][0], pairs[i][1], &t, &err), MACHINE_OK);
         assert_true(t.kind == GUEST_NULL && t.ratio == 1 && t.low == 1 && t.halt_us == 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_truth_is_the_model_files),
-        cmocka_unit_test(transitions_of_a_busy_guest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Other programs: how they are run, and what is made of what they print. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 /* cmocka needs the four above first */
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "util/command.h"
 #include "probes/other_programs.h"
 #include "probes/second_opinion.h"
@@ -60,9 +51,8 @@ static int run(const char *name, double seconds, char *why)
     return command_run(argv, seconds, &output, why, 300);
 }
 
-static void test_output_and_arguments(void **state)
+TEST(test_output_and_arguments)
 {
-    (void)state;
     char why[300];
     program("shows", "printf '%s|' \"$@\" \"$LC_ALL\"; echo complaint >&2; cat");
     assert_true(command_installed("shows"));
@@ -71,9 +61,8 @@ static void test_output_and_arguments(void **state)
     assert_string_equal(output.err, "complaint\n");
 }
 
-static void test_what_goes_wrong_is_told(void **state)
+TEST(test_what_goes_wrong_is_told)
 {
-    (void)state;
     char why[300];
     program("fails", "echo; echo '  cannot do it'; exit 3");
     assert_int_equal(run("fails", 5, why), -1);
@@ -95,9 +84,8 @@ static double seconds(void)
 }
 
 /* Whatever hangs, also what it has started and what has closed its output, ends with the time limit. */
-static void test_time_limit(void **state)
+TEST(test_time_limit)
 {
-    (void)state;
     char why[300], alive[150];
     program("hangs", "sleep 60 & echo $! >\"${0%/*}/pid\"; echo begun; wait");
     program("silent", "exec >&- 2>&-; sleep 60");
@@ -119,9 +107,8 @@ static void test_time_limit(void **state)
 
 /* ---- what they print ---- */
 
-static void test_perf(void **state)
+TEST(test_perf)
 {
-    (void)state;
     struct other_counts c;
     char why[300];
     assert_int_equal(other_perf("# remark\n\n1019230769,,instructions:u,300000000,100.00,1.02,insn per cycle\n"
@@ -147,9 +134,8 @@ static void test_perf(void **state)
     assert_string_equal(why, "perf: instructions:u: <not supported>");
 }
 
-static void test_likwid(void **state)
+TEST(test_likwid)
 {
-    (void)state;
     struct other_counts c;
     char why[300];
     assert_int_equal(
@@ -173,9 +159,8 @@ static void test_likwid(void **state)
         other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,0,\n", &c, why, sizeof why), -1);
 }
 
-static void test_turbostat(void **state)
+TEST(test_turbostat)
 {
-    (void)state;
     struct other_counts c;
     char why[300];
     const char *text = "CPU\tBzy_MHz\tTSC_MHz\n-\t1200\t2100\n3\t3712\t2095\n13\t800\t2095\n";
@@ -201,9 +186,8 @@ static void test_turbostat(void **state)
     assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t(neg)\t2000\n", 0, &c, why, sizeof why), -1);
 }
 
-static void test_rdmsr(void **state)
+TEST(test_rdmsr)
 {
-    (void)state;
     char why[300];
     uint64_t value;
     assert_int_equal(other_rdmsr("0x80838f3012800\n", &value, why, sizeof why), 0);
@@ -215,9 +199,8 @@ static void test_rdmsr(void **state)
 }
 
 /* Numbers, fields and frequencies at the ends of what is believed, and what is said beyond them. */
-static void test_limits_of_what_is_believed(void **state)
+TEST(test_limits_of_what_is_believed)
 {
-    (void)state;
     struct other_counts c;
     char why[300], text[2000] = "";
     uint64_t value;
@@ -275,9 +258,8 @@ static struct second_opinion answers(int i, struct other_counts counts)
     return (struct second_opinion){.program = names[i], .counts = counts};
 }
 
-static void test_agreement(void **state)
+TEST(test_agreement)
 {
-    (void)state;
     struct model model;
     struct machine machine;
     struct machine_error err;
@@ -317,9 +299,8 @@ static void test_agreement(void **state)
 }
 
 /* Registers count where both could read them: a value of rdmsr's own, what it prints instead, and that it fails. */
-static void test_registers_are_asked_for_twice(void **state)
+TEST(test_registers_are_asked_for_twice)
 {
-    (void)state;
     static const struct {
         const char *script, *why;
         bool both;
@@ -352,19 +333,4 @@ static void test_registers_are_asked_for_twice(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_output_and_arguments),
-        cmocka_unit_test(test_what_goes_wrong_is_told),
-        cmocka_unit_test(test_time_limit),
-        cmocka_unit_test(test_perf),
-        cmocka_unit_test(test_likwid),
-        cmocka_unit_test(test_turbostat),
-        cmocka_unit_test(test_rdmsr),
-        cmocka_unit_test(test_limits_of_what_is_believed),
-        cmocka_unit_test(test_agreement),
-        cmocka_unit_test(test_registers_are_asked_for_twice),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is asked of a machine for an experiment, and what becomes of the repetitions that were disturbed. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "probes/repetitions.h"
 #include "probes/sample_cost.h"
-#include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 /* A modelled machine, what it was asked, and whether the thread is preempted in its second repetition. */
 enum { KEPT = 8 };
@@ -85,9 +76,8 @@ static void measure(unsigned attempts, double fine_us, struct repetitions *out)
     }
 }
 
-static void disturbed_repetitions_are_made_up_for(void **state)
+TEST(disturbed_repetitions_are_made_up_for)
 {
-    (void)state;
     static const unsigned done[] = {1, 1, 2, 3};
     struct repetitions r;
     {
@@ -115,9 +105,8 @@ static void disturbed_repetitions_are_made_up_for(void **state)
 }
 
 /* Of the 20 us behind time 0 those count whose samples grow: none, where it would be at the end or later. */
-static void there_is_room_for_samples_that_grow(void **state)
+TEST(there_is_room_for_samples_that_grow)
 {
-    (void)state;
     static const struct {
         double fine_us, grown_us;
     } cases[] = {{0, 0}, {15, 5}, {20, 0}, {1000, 0}};
@@ -132,9 +121,8 @@ static void there_is_room_for_samples_that_grow(void **state)
 }
 
 /* 100 us of what is recorded in turn with 10 us. */
-static void what_is_recorded_beside_has_room(void **state)
+TEST(what_is_recorded_beside_has_room)
 {
-    (void)state;
     struct model m;
     struct machine machine;
     struct machine_error err;
@@ -161,9 +149,8 @@ static void what_is_recorded_beside_has_room(void **state)
     repetitions_free(&r);
 }
 
-static void what_is_dropped_is_gone_and_counted(void **state)
+TEST(what_is_dropped_is_gone_and_counted)
 {
-    (void)state;
     struct repetitions r;
     measure(5, 0, &r);
     size_t n = r.trace.n, of_two = 0;
@@ -192,9 +179,8 @@ static void what_is_dropped_is_gone_and_counted(void **state)
     repetitions_free(&r);
 }
 
-static void room_and_run_in(void **state)
+TEST(room_and_run_in)
 {
-    (void)state;
     assert_int_equal(repetitions_room(0, 1), 64);
     assert_int_equal(repetitions_room(1000, 1), 1100 + 64);
     assert_int_equal(repetitions_room(100, 0.25), 440 + 64);
@@ -205,9 +191,8 @@ static void room_and_run_in(void **state)
 }
 
 /* By chains any step of the clock is told; where cycles are counted, one of 2 ns or more. */
-static void steps_of_the_clock_are_noted(void **state)
+TEST(steps_of_the_clock_are_noted)
 {
-    (void)state;
     static const struct {
         unsigned chain_cycles;
         double tsc_step;
@@ -231,17 +216,4 @@ static void steps_of_the_clock_are_noted(void **state)
             assert_string_equal(error, "0.001");
         trace_free(&t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disturbed_repetitions_are_made_up_for),
-        cmocka_unit_test(there_is_room_for_samples_that_grow),
-        cmocka_unit_test(what_is_recorded_beside_has_room),
-        cmocka_unit_test(what_is_dropped_is_gone_and_counted),
-        cmocka_unit_test(room_and_run_in),
-        cmocka_unit_test(steps_of_the_clock_are_noted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

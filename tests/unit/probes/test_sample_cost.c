@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a sample takes from the code, on models that say it. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "probes/repetitions.h"
 #include "probes/sample_cost.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_model.h"
+#include "tests/support/test.h"
 
 static struct model model; /* too large for the stack */
 
@@ -42,10 +35,9 @@ static struct sample_cost cost_on_model(const char *kernel, uint64_t seed)
 
 /* Whatever interrupts, jitter and neighbors do: within 2 ns on quiet cores, within 8 beside siblings, which slow a
  * reading, too. The instructions are those that fit into its cycles. */
-static void it_comes_back(void **state)
+TEST(it_comes_back)
 {
     static const char *const kernels[] = {"64add", "256fma", "128or"};
-    (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         if (seed % 2)
             wild_model(&model, seed);
@@ -67,9 +59,8 @@ static void it_comes_back(void **state)
 }
 
 /* The order in which a machine is asked does not matter, and it does not measure again. */
-static void it_is_remembered(void **state)
+TEST(it_is_remembered)
 {
-    (void)state;
     struct machine machine;
     struct machine_error err;
     wild_model(&model, 3);
@@ -98,9 +89,8 @@ static int run_with_gaps(struct machine *m, const struct run_request *r, struct 
     return status;
 }
 
-static void missing_counts_are_left_out(void **state)
+TEST(missing_counts_are_left_out)
 {
-    (void)state;
     struct machine machine;
     struct machine_error err;
     wild_model(&model, 3);
@@ -117,9 +107,8 @@ static void missing_counts_are_left_out(void **state)
 }
 
 /* Late in a long series the rest of a reading is less than the time can tell: the model waited for its end for ever. */
-static void a_long_series_ends(void **state)
+TEST(a_long_series_ends)
 {
-    (void)state;
     wild_model(&model, 2);
     assert_true(model.split_read_ns > 0);
     model.world.carries = true;
@@ -127,15 +116,4 @@ static void a_long_series_ends(void **state)
     alarm(60);
     cost_on_model("64add", 2);
     alarm(0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_comes_back),
-        cmocka_unit_test(it_is_remembered),
-        cmocka_unit_test(missing_counts_are_left_out),
-        cmocka_unit_test(a_long_series_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

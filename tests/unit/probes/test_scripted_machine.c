@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What probes make of a machine whose every answer is given: readings that come late, registers that cannot be read,
  * recordings of nothing, remarks that are empty. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "probes/sequence.h"
 #include "probes/transition.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 /* A TSC of 1 GHz, so that a tick is a nanosecond. */
 enum { ZERO_TSC = 5000000, MOST = 200 };
@@ -145,9 +135,8 @@ static unsigned number_at(double us)
 }
 
 /* Ten readings, 2 us apart; each lies where the register was read. */
-static void readings_lie_where_they_were_taken(void **state)
+TEST(readings_lie_where_they_were_taken)
 {
-    (void)state;
     struct repetitions r;
     begin();
     read_volts(10, &r);
@@ -165,9 +154,8 @@ static void readings_lie_where_they_were_taken(void **state)
 
 /* Later than usual by 20 us and a quarter of a period: something ran in between. So is what was read in the second
  * part of the time axis of a repetition that ended in the first, for another reason, which is no fault. */
-static void late_readings_are_left_out(void **state)
+TEST(late_readings_are_left_out)
 {
-    (void)state;
     struct repetitions r;
     begin();
     read_volts(10, &r);
@@ -186,9 +174,8 @@ static void late_readings_are_left_out(void **state)
 }
 
 /* What usually comes later than 100 us tells nothing of a time. */
-static void readings_that_all_come_late(void **state)
+TEST(readings_that_all_come_late)
 {
-    (void)state;
     struct repetitions r;
     for (int much = 0; much < 2; much++) {
         begin();
@@ -203,9 +190,8 @@ static void readings_that_all_come_late(void **state)
 }
 
 /* 20 readings without a voltage, and none with one: it is given up. */
-static void registers_that_cannot_be_read(void **state)
+TEST(registers_that_cannot_be_read)
 {
-    (void)state;
     struct repetitions r;
     begin();
     memset(script.works, 0, sizeof script.works);
@@ -266,9 +252,8 @@ static const char *sequence_of(size_t n, size_t zero, struct sequence_run *out)
     return out->invalid;
 }
 
-static void sequences_of_too_little(void **state)
+TEST(sequences_of_too_little)
 {
-    (void)state;
     struct sequence_run r;
     assert_string_equal(sequence_of(4, 2, &r), "");
     assert_close(r.begin_us, -3, 1e-12);
@@ -286,9 +271,8 @@ static void sequences_of_too_little(void **state)
 
 /* ---- remarks ---- */
 
-static void remarks_that_say_nothing_are_not_noted(void **state)
+TEST(remarks_that_say_nothing_are_not_noted)
 {
-    (void)state;
     static const char *const notes[] = {NULL, "", "no SCHED_FIFO"};
     const struct segment segment = {.duration_us = 10, .sampled = true};
     const struct repetitions_plan plan = {
@@ -308,17 +292,4 @@ static void remarks_that_say_nothing_are_not_noted(void **state)
         assert_string_equal(trace_get(&r.trace, "seed"), "0");
         repetitions_free(&r);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(readings_lie_where_they_were_taken),
-        cmocka_unit_test(late_readings_are_left_out),
-        cmocka_unit_test(readings_that_all_come_late),
-        cmocka_unit_test(registers_that_cannot_be_read),
-        cmocka_unit_test(sequences_of_too_little),
-        cmocka_unit_test(remarks_that_say_nothing_are_not_noted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

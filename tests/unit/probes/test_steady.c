@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The steady experiment: on models, whose frequencies are known, and on a machine that is disturbed now and then. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/repetitions/steady.h"
 #include "probes/sample_cost.h"
 #include "probes/steady.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 static void measure(const struct model *model, const struct steady_setup *s, struct repetitions *out)
 {
@@ -34,9 +24,8 @@ static double mean(const struct trace *t, enum trace_channel c)
     return sum / (double)t->n;
 }
 
-static void test_frequency_ipc_and_shares(void **state)
+TEST(test_frequency_ipc_and_shares)
 {
-    (void)state;
     static const struct {
         const char *kernel;
         unsigned level;
@@ -70,9 +59,8 @@ static void test_frequency_ipc_and_shares(void **state)
 
 /* A clock that approaches its frequency with 17 ms is not steady after a few milliseconds, by counters or chains: table
  * frequency read 2.695 [2.695, 2.695] GHz where it comes to 2.1. */
-static void test_what_still_moves_is_told(void **state)
+TEST(test_what_still_moves_is_told)
 {
-    (void)state;
     for (int chains = 0; chains < 2; chains++)
         for (int i = 0; i < 4; i++) { /* at rest; moves; the same half a second later; too few repetitions */
             struct model model;
@@ -101,9 +89,8 @@ static void test_what_still_moves_is_told(void **state)
         }
 }
 
-static void test_samples_cover_what_was_asked_for(void **state)
+TEST(test_samples_cover_what_was_asked_for)
 {
-    (void)state;
     struct model model;
     struct payload p = rig_payload("128fma");
     struct steady_setup s;
@@ -206,9 +193,8 @@ static void open_disturbed(struct disturbed *d, struct machine *m, unsigned good
     *m = (struct machine){.ops = &disturbed_ops, .state = d};
 }
 
-static void test_invalid_repetitions_are_made_up_for(void **state)
+TEST(test_invalid_repetitions_are_made_up_for)
 {
-    (void)state;
     struct disturbed d;
     struct machine m;
     struct machine_error err;
@@ -236,9 +222,8 @@ static void test_invalid_repetitions_are_made_up_for(void **state)
     }
 }
 
-static void test_events_where_there_are_none(void **state)
+TEST(test_events_where_there_are_none)
 {
-    (void)state;
     struct disturbed d;
     struct machine m;
     struct machine_error err;
@@ -265,9 +250,8 @@ static int stop_at_two(void *data, unsigned done, unsigned wanted)
     return done >= 2;
 }
 
-static void test_stopping_keeps_what_there_is(void **state)
+TEST(test_stopping_keeps_what_there_is)
 {
-    (void)state;
     unsigned calls = 0;
     struct model model;
     struct payload p = rig_payload("128fma");
@@ -284,17 +268,4 @@ static void test_stopping_keeps_what_there_is(void **state)
     assert_int_equal(calls, 2);
     assert_int_equal(r.trace.run[r.trace.n - 1], 1);
     repetitions_free(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frequency_ipc_and_shares),
-        cmocka_unit_test(test_what_still_moves_is_told),
-        cmocka_unit_test(test_samples_cover_what_was_asked_for),
-        cmocka_unit_test(test_invalid_repetitions_are_made_up_for),
-        cmocka_unit_test(test_events_where_there_are_none),
-        cmocka_unit_test(test_stopping_keeps_what_there_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

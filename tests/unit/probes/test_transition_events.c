@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Raw events in a transition: on a model, on a made PMU, from made readings; and the columns they become. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "computer/cpu/cpu.h"
 #include "probes/transition.h"
 #include "tests/support/fake_pmu.h"
+#include "tests/support/test.h"
 
 static struct payload payload(const char *name)
 {
@@ -32,9 +22,8 @@ static double extra_value(const struct trace *t, size_t extra, size_t i)
 
 /* ---- the columns ---- */
 
-static void test_extra_columns_grow_with_the_trace(void **state)
+TEST(test_extra_columns_grow_with_the_trace)
 {
-    (void)state;
     struct trace t, back;
     struct trace_error err;
     char text[32];
@@ -69,9 +58,8 @@ static void test_extra_columns_grow_with_the_trace(void **state)
     trace_free(&back);
 }
 
-static void test_counts_per_cycle_from_made_readings(void **state)
+TEST(test_counts_per_cycle_from_made_readings)
 {
-    (void)state;
     static const struct counter_spec specs[4] = {
         {COUNTER_EVENT, 0x0828}, {COUNTER_CYCLES, 0}, {COUNTER_LVL0, 0}, {COUNTER_EVENT, 0x1028}};
     static uint64_t words[] = {
@@ -149,9 +137,8 @@ static void run(struct machine *m, struct transition_setup *s, struct repetition
         fail_msg("%s", err.text);
 }
 
-static void test_a_model_counts_28H_by_umask(void **state)
+TEST(test_a_model_counts_28H_by_umask)
 {
-    (void)state;
     struct payload from = payload("128fma"), to = payload("512fma");
     struct transition_setup s;
     struct repetitions r;
@@ -193,9 +180,8 @@ static void test_a_model_counts_28H_by_umask(void **state)
     repetitions_free(&r);
 }
 
-static void test_a_machine_without_events_says_so(void **state)
+TEST(test_a_machine_without_events_says_so)
 {
-    (void)state;
     struct payload p = payload("64add"), q = payload("64or");
     struct transition_setup s;
     struct repetitions r;
@@ -211,9 +197,8 @@ static void test_a_machine_without_events_says_so(void **state)
 }
 
 /* The probe on the perf machine, with a made PMU that counts 5 cycles in 4 ticks, all of them at level 2. */
-static void test_the_probe_on_a_made_pmu(void **state)
+TEST(test_the_probe_on_a_made_pmu)
 {
-    (void)state;
     struct payload p = payload("64add"), q = payload("64or");
     struct cpu_leaves leaves;
     struct perf_system system;
@@ -254,16 +239,4 @@ static void test_the_probe_on_a_made_pmu(void **state)
     }
     assert_true(near > r.trace.n / 2);
     repetitions_free(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_extra_columns_grow_with_the_trace),
-        cmocka_unit_test(test_counts_per_cycle_from_made_readings),
-        cmocka_unit_test(test_a_model_counts_28H_by_umask),
-        cmocka_unit_test(test_a_machine_without_events_says_so),
-        cmocka_unit_test(test_the_probe_on_a_made_pmu),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,21 +3,13 @@
  * The main job through the model, end to end: probe, trace, analysis. What comes out must be the parameters that went
  * in: phases in order, every duration within 1 us, every frequency and ratio within 0.3 %.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 #define DURATION_US 1.0
 #define RELATIVE 0.003
@@ -159,9 +151,8 @@ static void load(const char *name, struct model *m)
         fail_msg("%s", err.text);
 }
 
-static void published_transitions(void **state)
+TEST(published_transitions)
 {
-    (void)state;
     static const char *const pairs[][2] = {{"128fma", "512fma"}, {"128fma", "256fma"}, {"128fma", "256or"},
                                            {"128fma", "128or"},  {"128fma", "512or"},  {"256fma", "512fma"},
                                            {"256fma", "512or"},  {"512fma", "128fma"}, {"256fma", "128fma"}};
@@ -173,9 +164,8 @@ static void published_transitions(void **state)
             check(&m, pairs[i][0], pairs[i][1], cores[c], 0, 1);
 }
 
-static void every_shipped_model(void **state)
+TEST(every_shipped_model)
 {
-    (void)state;
     char **names;
     size_t n;
     rig_processors(&names, &n);
@@ -234,9 +224,8 @@ static void draw(struct model *m, uint64_t seed)
         m->interrupts[i].rearm = 0; /* what the truth does not model */
 }
 
-static void random_parameters(void **state)
+TEST(random_parameters)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"128fma", "512fma"}, {"128or", "512or"}, {"256or", "512fma"}, {"512fma", "128fma"}, {"512or", "64add"}};
     for (uint64_t seed = 1; seed <= rng_rounds(50); seed++) {
@@ -247,9 +236,8 @@ static void random_parameters(void **state)
     }
 }
 
-static void nothing_where_there_is_nothing(void **state)
+TEST(nothing_where_there_is_nothing)
 {
-    (void)state;
     struct model m;
     load("core-i9-11900k", &m);
     for (uint64_t seed = 1; seed <= rng_rounds(20); seed++) {
@@ -269,9 +257,8 @@ static void nothing_where_there_is_nothing(void **state)
 }
 
 /* The same parameters and seed must give the same bytes, another seed other ones. */
-static void deterministic(void **state)
+TEST(deterministic)
 {
-    (void)state;
     struct model m;
     load("xeon-gold-6130", &m);
     char *text[3];
@@ -309,9 +296,8 @@ static void measure_by_chains(unsigned runs, struct phases *p)
 }
 
 /* Chains make their samples longer, which is no thread that slows the code. */
-static void chains_are_no_neighbor(void **state)
+TEST(chains_are_no_neighbor)
 {
-    (void)state;
     struct phases p;
     measure_by_chains(100, &p);
     assert_int_equal(p.n_warnings, 0);
@@ -320,9 +306,8 @@ static void chains_are_no_neighbor(void **state)
 }
 
 /* Throttling to 1/4 was the full rate where few repetitions were analyzed one by one. */
-static void few_repetitions_tell_it_or_nothing(void **state)
+TEST(few_repetitions_tell_it_or_nothing)
 {
-    (void)state;
     for (unsigned runs = 1; runs < 8; runs++) {
         struct phases p;
         measure_by_chains(runs, &p);
@@ -334,18 +319,4 @@ static void few_repetitions_tell_it_or_nothing(void **state)
                         (p.phases[1].kind == PHASE_THROTTLE && p.phases[1].ipc_ratio < 0.4));
         phases_free(&p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_transitions),
-        cmocka_unit_test(every_shipped_model),
-        cmocka_unit_test(random_parameters),
-        cmocka_unit_test(nothing_where_there_is_nothing),
-        cmocka_unit_test(deterministic),
-        cmocka_unit_test(chains_are_no_neighbor),
-        cmocka_unit_test(few_repetitions_tell_it_or_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,21 +5,12 @@
  * system management interrupts, cold code, repetitions in each other's wake. The published claims of the model still
  * come out, and a warning says what was about; where nothing happens nothing is found.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
 #include "probes/transition.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/phases_rig.h"
+#include "tests/support/test.h"
 
 static void measure_for(const struct model *m, const char *from, const char *to, double observe, unsigned runs,
                         uint64_t seed, struct phases *out)
@@ -191,26 +182,23 @@ static void check(const struct claim *c, size_t n, const char *from, const char 
 }
 
 /* Gottschlag's dissertation, sections 3.2.2 and 3.2.3. */
-static void published_claims_come_out(void **state)
+TEST(published_claims_come_out)
 {
-    (void)state;
     static const struct claim down[] = {{PHASE_STEADY, 0, 2.8, 1}, {PHASE_THROTTLE, 20, 2.8, 0.25},
                                         {PHASE_HALT, 10, 0, 0},    {PHASE_THROTTLE, 20, 2.4, 0.5},
                                         {PHASE_HALT, 10, 0, 0},    {PHASE_STEADY, 0, 1.9, 1}};
     check(down, 6, "128fma", "512fma", 0);
 }
 
-static void waits_come_out(void **state)
+TEST(waits_come_out)
 {
-    (void)state;
     static const struct claim up[] = {
         {PHASE_STEADY, 0, 1.9, 1}, {PHASE_SLOW, 670, 1.9, 1}, {PHASE_HALT, 10, 0, 0}, {PHASE_STEADY, 0, 2.8, 1}};
     check(up, 4, "512fma", "64add", 900);
 }
 
-static void where_nothing_happens_nothing_is_found(void **state)
+TEST(where_nothing_happens_nothing_is_found)
 {
-    (void)state;
     for (size_t i = 0; i < WORLDS; i++)
         for (uint64_t seed = 1; seed <= rng_rounds(3); seed++) {
             struct model m;
@@ -247,9 +235,8 @@ static void halving(struct model *m)
         }
 }
 
-static void a_throttle_to_one_half_is_not_steady(void **state)
+TEST(a_throttle_to_one_half_is_not_steady)
 {
-    (void)state;
     static const double shares[] = {0.2, 0.6}, periods[] = {60, 300, 3000}, factors[] = {0.45, 0.55, 0.7};
     for (int i = 0; i < 18; i++) {
         struct model m;
@@ -266,9 +253,8 @@ static void a_throttle_to_one_half_is_not_steady(void **state)
     }
 }
 
-static void what_keeps_step_is_no_throttle(void **state)
+TEST(what_keeps_step_is_no_throttle)
 {
-    (void)state;
     for (int wide = 0; wide < 2; wide++) {
         struct model m;
         struct phases p;
@@ -285,9 +271,8 @@ static void what_keeps_step_is_no_throttle(void **state)
 }
 
 /* 34 slow repetitions of 100 were "2.8000 +- .0001, 91/91" without a word. */
-static void slow_repetitions_are_told(void **state)
+TEST(slow_repetitions_are_told)
 {
-    (void)state;
     struct model m;
     struct phases p;
     rig_load("xeon-gold-6130", &m);
@@ -311,9 +296,8 @@ static void slow_repetitions_are_told(void **state)
 }
 
 /* The voltage falls gradually after each halt (Gottschlag's dissertation, section 3.2.3), in which nobody reads it. */
-static void voltage_ramps_come_out(void **state)
+TEST(voltage_ramps_come_out)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= rng_rounds(3); seed++) {
         struct model m;
         struct phases p;
@@ -381,9 +365,8 @@ static bool holds(const struct estimate *e, double truth, double rounding)
     return e->lo <= truth + rounding && e->hi >= truth - rounding;
 }
 
-static void a_ramp_is_one_phase(void **state)
+TEST(a_ramp_is_one_phase)
 {
-    (void)state;
     static const double taus[] = {500, 1000, 2000, 5000}, steps[] = {0.01, 0.03};
     const unsigned cases = rng_rounds(40);
     unsigned held[3] = {0};
@@ -416,9 +399,8 @@ static void a_ramp_is_one_phase(void **state)
 }
 
 /* A 2 % ramp was three levels. */
-static void a_ramp_has_two_levels(void **state)
+TEST(a_ramp_has_two_levels)
 {
-    (void)state;
     struct model m;
     struct phases p;
     ramping(&m, 500, 0.01, 0);
@@ -434,9 +416,8 @@ static void a_ramp_has_two_levels(void **state)
 }
 
 /* What wanders by itself is no ramp, and what steps, at whatever times, is none either. */
-static void what_is_no_ramp(void **state)
+TEST(what_is_no_ramp)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= rng_rounds(6); seed++) {
         struct model m;
         struct phases p;
@@ -462,21 +443,4 @@ static void what_is_no_ramp(void **state)
         }
         phases_free(&p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_claims_come_out),
-        cmocka_unit_test(waits_come_out),
-        cmocka_unit_test(where_nothing_happens_nothing_is_found),
-        cmocka_unit_test(a_throttle_to_one_half_is_not_steady),
-        cmocka_unit_test(what_keeps_step_is_no_throttle),
-        cmocka_unit_test(slow_repetitions_are_told),
-        cmocka_unit_test(voltage_ramps_come_out),
-        cmocka_unit_test(a_ramp_is_one_phase),
-        cmocka_unit_test(a_ramp_has_two_levels),
-        cmocka_unit_test(what_is_no_ramp),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

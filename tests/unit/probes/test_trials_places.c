@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Buffers that lie in one cache, or in none; and machines that run no trials. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "probes/trials.h"
+#include "tests/support/test.h"
 
 static const uint64_t K = 1 << 10, M = 1 << 20;
 
@@ -21,9 +12,8 @@ static size_t bytes_of(struct cpu_caches c, enum trials_place place)
     return trials_bytes(&c, place, &bytes, &err) == MACHINE_OK ? bytes : 0;
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     const struct cpu_caches emerald = {48 * K, 2 * M, 260 * M, 130 * M, 20000 * M};
     const struct cpu_caches skylake = {32 * K, M, 22 * M, 22 * M / 16, 90000 * M};
     const struct cpu_caches zen = {32 * K, 512 * K, 32 * M, 4 * M, 16000 * M};
@@ -38,9 +28,8 @@ static void sizes(void **state)
     assert_int_equal(bytes_of(zen, TRIALS_L2), 256 * K);
 }
 
-static void what_cannot_be(void **state)
+TEST(what_cannot_be)
 {
-    (void)state;
     const struct cpu_caches none = {0}, no_l3 = {32 * K, 4 * M, 0, 0, 0}, small_l3 = {32 * K, 4 * M, 8 * M, 8 * M, 0};
     const struct cpu_caches stacked = {32 * K, M, 1152 * M, 96 * M, 900000 * M};
     struct cpu_caches little = {32 * K, M, 32 * M, 4 * M, 200 * M};
@@ -64,9 +53,8 @@ static void refused(struct cpu_caches c, enum trials_place place, const char *te
 }
 
 /* On either side of each limit. */
-static void limits(void **state)
+TEST(limits)
 {
-    (void)state;
     assert_int_equal(bytes_of((struct cpu_caches){.l1 = 1024}, TRIALS_L1), 512);
     refused((struct cpu_caches){.l1 = 1023}, TRIALS_L1, "the size of this cache is unknown");
     assert_int_equal(bytes_of((struct cpu_caches){.l1 = 1, .l2 = 3072}, TRIALS_L2), 1024);
@@ -92,24 +80,12 @@ static void limits(void **state)
     refused((struct cpu_caches){.memory = M}, TRIALS_MEMORY, "the sizes of this CPU's caches are unknown");
 }
 
-static void no_trials(void **state)
+TEST(no_trials)
 {
-    (void)state;
     const struct machine_ops none = {0};
     struct machine m = {.ops = &none};
     struct machine_error err;
     struct trials_result r;
     assert_int_equal(trials_measure(&m, &(struct trials_setup){.request.trials = 3}, &r, &err), MACHINE_CANNOT);
     assert_null(r.duration);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(what_cannot_be),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(no_trials),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

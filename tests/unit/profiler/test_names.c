@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names of containers from a tree that looks like the unified hierarchy, of tasks from one that looks like /proc. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "profiler/names.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 #define HEX64 "3f4a9c1d2b7e00112233445566778899aabbccddeeff00112233445566778899"
 #define OTHER64 "3f4a9c1d2b7eff112233445566778899aabbccddeeff00112233445566778899"
@@ -26,9 +18,8 @@ static void shortens_to(const char *path, const char *want)
     assert_string_equal(out, want);
 }
 
-static void paths_are_shortened_as_people_call_them(void **state)
+TEST(paths_are_shortened_as_people_call_them)
 {
-    (void)state;
     shortens_to("/system.slice/docker-" HEX64 ".scope", "docker-3f4a9c1d2b7e");
     shortens_to("/docker/" HEX64, "docker/3f4a9c1d2b7e");
     shortens_to("/docker/" HEX64 "/init.scope", "docker/3f4a9c1d2b7e/init.scope");
@@ -57,10 +48,9 @@ static void paths_are_shortened_as_people_call_them(void **state)
     shortens_to("", "/");
 }
 
-static void hostile_paths_stay_harmless(void **state)
+TEST(hostile_paths_stay_harmless)
 {
     char path[6000], out[64];
-    (void)state;
     shortens_to("/a\033[2Jb\n/\\x1b\\x07\\x00\\xzz", "a?[2Jb /?"
                                                      "?\\x00\\xzz");
     shortens_to("/\\x2e\\x2e\\x2fetc", "../etc"); /* text, which nobody opens */
@@ -116,10 +106,9 @@ static void note_group(struct profile_names *n, uint64_t cgroup)
     assert_true(profile_names_note(n, &r));
 }
 
-static void containers_are_named_by_number(void **state)
+TEST(containers_are_named_by_number)
 {
     char root[FOLDER_PATH_MAX];
-    (void)state;
     folder_make(root);
     uint64_t nginx = make_group(root, "system.slice/nginx.service/cgroup.procs");
     uint64_t docker = make_group(root, "system.slice/docker-" HEX64 ".scope/cgroup.procs");
@@ -138,10 +127,9 @@ static void containers_are_named_by_number(void **state)
     profile_names_free(n);
 }
 
-static void those_made_later_are_found(void **state)
+TEST(those_made_later_are_found)
 {
     char root[FOLDER_PATH_MAX];
-    (void)state;
     folder_make(root);
     uint64_t first = make_group(root, "system.slice/docker-" HEX64 ".scope/cgroup.procs");
     struct profile_names *n = profile_names_new(NULL, "/nonexistent", root);
@@ -161,10 +149,9 @@ static void those_made_later_are_found(void **state)
     folder_remove(root);
 }
 
-static void an_ambiguous_path_that_is_too_long_keeps_its_end(void **state)
+TEST(an_ambiguous_path_that_is_too_long_keeps_its_end)
 {
     char root[FOLDER_PATH_MAX], one[600], two[600], tail[131];
-    (void)state;
     folder_make(root);
     memset(tail, 'y', sizeof(tail) - 1);
     tail[sizeof(tail) - 1] = '\0';
@@ -184,10 +171,9 @@ static void an_ambiguous_path_that_is_too_long_keeps_its_end(void **state)
 }
 
 /* No links are followed, and the depth is bounded. */
-static void odd_trees_end(void **state)
+TEST(odd_trees_end)
 {
     char root[FOLDER_PATH_MAX], path[1024] = "", link[2048];
-    (void)state;
     folder_make(root);
     for (int i = 0; i < PROFILE_NAMES_DEPTH_MAX + 3; i++)
         (void)strcat(path, "d/");
@@ -241,10 +227,9 @@ static const char *command_of(struct profile_names *n, uint32_t pid, uint64_t st
     return row.command;
 }
 
-static void commands_are_those_of_the_task_that_is_meant(void **state)
+TEST(commands_are_those_of_the_task_that_is_meant)
 {
     char proc[FOLDER_PATH_MAX];
-    (void)state;
     folder_make(proc);
     put_task(proc, 41, "a) b (c", 1234);
     static const char words[] = "python3\0train.py\0--x=1 2\0";
@@ -283,11 +268,10 @@ static void commands_are_those_of_the_task_that_is_meant(void **state)
 }
 
 /* The real /proc: this very test. */
-static void this_program_has_a_command_line(void **state)
+TEST(this_program_has_a_command_line)
 {
     struct profile_names *n = profile_names_new(NULL, NULL, NULL);
     struct profile_record r;
-    (void)state;
     memset(&r, 0, sizeof(r));
     r.sight.task.pid = (uint32_t)getpid();
     assert_true(profile_names_note(n, &r));
@@ -302,13 +286,12 @@ static char *modelled_name(const struct profile_source *s, uint64_t cgroup)
 }
 
 /* A model's tasks have numbers that are others' on this system. */
-static void a_models_names_are_its_own(void **state)
+TEST(a_models_names_are_its_own)
 {
     const struct profile_source_ops ops = {.container = modelled_name};
     const struct profile_source source = {.ops = &ops};
     struct profile_names *n = profile_names_new(&source, NULL, NULL);
     struct profile_record r = of_group(3);
-    (void)state;
     r.sight.task.pid = (uint32_t)getpid();
     assert_true(profile_names_note(n, &r));
     assert_string_equal(command_of(n, (uint32_t)getpid(), 0), "");
@@ -316,20 +299,4 @@ static void a_models_names_are_its_own(void **state)
     assert_string_equal(name_of(n, 4), "cgroup 4");
     profile_names_free(n);
     profile_names_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths_are_shortened_as_people_call_them),
-        cmocka_unit_test(hostile_paths_stay_harmless),
-        cmocka_unit_test(containers_are_named_by_number),
-        cmocka_unit_test(those_made_later_are_found),
-        cmocka_unit_test(an_ambiguous_path_that_is_too_long_keeps_its_end),
-        cmocka_unit_test(odd_trees_end),
-        cmocka_unit_test(commands_are_those_of_the_task_that_is_meant),
-        cmocka_unit_test(this_program_has_a_command_line),
-        cmocka_unit_test(a_models_names_are_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

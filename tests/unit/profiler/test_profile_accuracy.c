@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The profiler on a few drawn systems, whose truth is known: the aims of `make profile-accuracy`. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/profile_score.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 static struct model model; /* too large for the stack */
 static struct profile_truth truth, again;
@@ -22,11 +12,10 @@ static void load_model_named(const char *name)
     assert_int_equal(model_load(name, "data", &model, &err), MACHINE_OK);
 }
 
-static void test_errors_limits_and_cost_keep_the_aims(void **state)
+TEST(test_errors_limits_and_cost_keep_the_aims)
 {
     enum { SETS = 8 };
     struct profile_score score = {0};
-    (void)state;
     skip_where_sanitized("the same code runs in the other tests of profiles");
     load_model_named("xeon-gold-6130");
     for (unsigned i = 0; i < SETS; i++) {
@@ -47,10 +36,9 @@ static void test_errors_limits_and_cost_keep_the_aims(void **state)
     profile_score_free(&score);
 }
 
-static void test_the_same_seed_gives_the_same(void **state)
+TEST(test_the_same_seed_gives_the_same)
 {
     struct profile_setup setup;
-    (void)state;
     load_model_named("core-i9-7940x");
     profile_truth_setup(&model, 3, &setup);
     memset(&truth, 0, sizeof truth);
@@ -64,13 +52,4 @@ static void test_the_same_seed_gives_the_same(void **state)
         assert_memory_equal(truth.task[i].truth, again.task[i].truth, sizeof truth.task[i].truth);
         assert_memory_equal(&truth.task[i].seen, &again.task[i].seen, sizeof truth.task[i].seen);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors_limits_and_cost_keep_the_aims),
-        cmocka_unit_test(test_the_same_seed_gives_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

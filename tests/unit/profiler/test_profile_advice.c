@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What would help: which sentence for which cause, and none where nothing is certain. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "profiler/profile.h"
-#include "tests/support/close_to.h"
 #include "tests/support/profile_records.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 struct told {
     struct profile_setup setup;
@@ -77,9 +68,8 @@ static void says_cost(const struct profile_row *row, double share)
 static const struct profile_seen by_sibling = {.pid = 1, .other = 2, .bin = 4, .actual = 2, .both = 2};
 static const struct profile_seen by_delay = {.pid = 1, .before = 2, .since_us = 100, .bin = 4, .actual = 2};
 
-static void test_sibling(void **state)
+TEST(test_sibling)
 {
-    (void)state;
     struct told t = told_start(PROFILE_SOURCES, true);
     told_usual(&t, 60);
     told_add(&t, 40, by_sibling);
@@ -93,9 +83,8 @@ static void test_sibling(void **state)
     told_end(&t);
 }
 
-static void test_delay_by_others(void **state)
+TEST(test_delay_by_others)
 {
-    (void)state;
     struct told t = told_start(PROFILE_SOURCES, true);
     told_usual(&t, 60);
     told_add(&t, 40, by_delay);
@@ -106,9 +95,8 @@ static void test_delay_by_others(void **state)
     told_end(&t);
 }
 
-static void test_without_sources(void **state)
+TEST(test_without_sources)
 {
-    (void)state;
     struct told t = told_start(0, true);
     told_usual(&t, 60);
     told_add(&t, 40, by_sibling);
@@ -126,9 +114,8 @@ static void own_delay(struct told *t)
     told_add(t, 40, (struct profile_seen){.pid = 1, .bin = 4, .actual = 2});
 }
 
-static void test_own_delay(void **state)
+TEST(test_own_delay)
 {
-    (void)state;
     struct told t = told_start(PROFILE_SOURCES, true);
     own_delay(&t);
     const struct profile_row *row = told_row(&t, PROFILE_TASK, "t1-1");
@@ -147,9 +134,8 @@ static void test_own_delay(void **state)
 }
 
 /* What tasks of a container do to each other is its own doing. */
-static void test_container(void **state)
+TEST(test_container)
 {
-    (void)state;
     struct told t = told_start(PROFILE_SOURCES, true);
     told_add(&t, 50,
              (struct profile_seen){.pid = 2, .cpu = 8, .cgroup = 5, .bin = 4, .actual = 2, .ideal = 2, .both = 2});
@@ -172,9 +158,8 @@ static void test_container(void **state)
     told_end(&t);
 }
 
-static void test_nothing_where_nothing_is_certain(void **state)
+TEST(test_nothing_where_nothing_is_certain)
 {
-    (void)state;
     /* one sample too few */
     struct told t = told_start(PROFILE_SOURCES, true);
     told_usual(&t, 0);
@@ -208,9 +193,8 @@ static void test_nothing_where_nothing_is_certain(void **state)
 }
 
 /* Less than 0.1 % of the time is not worth a sentence, however certain. */
-static void test_nothing_on_next_to_nothing(void **state)
+TEST(test_nothing_on_next_to_nothing)
 {
-    (void)state;
     struct told t = told_start(PROFILE_SOURCES, true);
     told_usual(&t, 0);
     struct profile_seen seen = by_sibling;
@@ -225,9 +209,8 @@ static void test_nothing_on_next_to_nothing(void **state)
 }
 
 /* Where a core has one thread, parting threads of cores is nothing that could be done. */
-static void test_no_siblings(void **state)
+TEST(test_no_siblings)
 {
-    (void)state;
     for (unsigned sources = 0; sources < 2; sources++) {
         struct told t = told_start(sources ? PROFILE_SOURCES : 0, true);
         struct profile_seen all[] = {
@@ -249,9 +232,8 @@ static void test_no_siblings(void **state)
 }
 
 /* Whatever is said of a row: it has the samples, and what it is about has limits above 0. */
-static void test_random_profiles(void **state)
+TEST(test_random_profiles)
 {
-    (void)state;
     struct rng r;
     unsigned said = 0, silent = 0;
     rng_init(&r, 47, 1);
@@ -297,9 +279,8 @@ static void test_random_profiles(void **state)
 }
 
 /* The longest of all names still leaves room for the sentence. */
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
-    (void)state;
     struct profile_row rows[2] = {{.kind = PROFILE_TASK,
                                    .samples = 1000,
                                    .overhead = {1e6, 1e5, 1e7},
@@ -314,21 +295,4 @@ static void test_long_names(void **state)
     profile_advice(&result, 0);
     assert_int_equal(rows[0].advice[strlen(rows[0].advice) - 1], '.');
     says(&rows[0], "xxxx");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sibling),
-        cmocka_unit_test(test_delay_by_others),
-        cmocka_unit_test(test_without_sources),
-        cmocka_unit_test(test_own_delay),
-        cmocka_unit_test(test_container),
-        cmocka_unit_test(test_nothing_where_nothing_is_certain),
-        cmocka_unit_test(test_random_profiles),
-        cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_nothing_on_next_to_nothing),
-        cmocka_unit_test(test_no_siblings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

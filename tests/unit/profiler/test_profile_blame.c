@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who causes overhead, in sets that can be worked out by hand (doc/profiler.md, "Who causes it"). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "tests/support/close_to.h"
 #include "tests/support/profile_records.h"
+#include "tests/support/test.h"
 
 #define TEST_FRACTION 2e-5
 
@@ -71,9 +64,8 @@ static void case_end(struct case_of *c)
     profile_totals_free(c->totals);
 }
 
-static void test_sibling_answers_for_what_it_adds(void **state)
+TEST(test_sibling_answers_for_what_it_adds)
 {
-    (void)state;
     struct case_of c = case_start(PROFILE_SOURCES);
     demands(&c, 3, 10, 0);
     /* t2 was never sampled: it was only there */
@@ -90,9 +82,8 @@ static void test_sibling_answers_for_what_it_adds(void **state)
     case_end(&c);
 }
 
-static void test_delay_is_shared_by_demand(void **state)
+TEST(test_delay_is_shared_by_demand)
 {
-    (void)state;
     struct case_of c = case_start(PROFILE_SOURCES);
     demands(&c, 2, 6, 0);
     demands(&c, 3, 2, 8);
@@ -114,9 +105,8 @@ static void test_delay_is_shared_by_demand(void **state)
 }
 
 /* Who is there twice, as a pair of tasks that take turns is, counts once. */
-static void test_who_was_there_twice(void **state)
+TEST(test_who_was_there_twice)
 {
-    (void)state;
     struct case_of c = case_start(PROFILE_SOURCES);
     demands(&c, 2, 5, 0);
     demands(&c, 3, 5, 0);
@@ -129,9 +119,8 @@ static void test_who_was_there_twice(void **state)
     case_end(&c);
 }
 
-static void test_level_1_is_demanded_by_level_2_as_well(void **state)
+TEST(test_level_1_is_demanded_by_level_2_as_well)
 {
-    (void)state;
     struct case_of c = case_start(PROFILE_SOURCES);
     demands(&c, 2, 6, 0);
     demands(&c, 3, 2, 8);
@@ -142,9 +131,8 @@ static void test_level_1_is_demanded_by_level_2_as_well(void **state)
     case_end(&c);
 }
 
-static void test_who_ran_too_long_ago_is_innocent(void **state)
+TEST(test_who_ran_too_long_ago_is_innocent)
 {
-    (void)state;
     struct case_of c = case_start(PROFILE_SOURCES);
     demands(&c, 2, 10, 0);
     seen(&c, 1, (struct profile_seen){.pid = 1, .before = 2, .since_us = 671, .bin = 4, .actual = 2});
@@ -168,9 +156,8 @@ static void test_who_ran_too_long_ago_is_innocent(void **state)
     case_end(&c);
 }
 
-static void test_own_delays(void **state)
+TEST(test_own_delays)
 {
-    (void)state;
     struct case_of c = case_start(PROFILE_SOURCES);
     demands(&c, 1, 3, 0);
     seen(&c, 10, (struct profile_seen){.pid = 1, .other = 9, .bin = 4, .actual = 2});
@@ -183,9 +170,8 @@ static void test_own_delays(void **state)
     case_end(&c);
 }
 
-static void test_nobody_is_known(void **state)
+TEST(test_nobody_is_known)
 {
-    (void)state;
     struct case_of c = case_start(PROFILE_SOURCES);
     /* the sibling was idle, but its level is back with both: an interrupt there, say */
     seen(&c, 1, (struct profile_seen){.pid = 1, .bin = 4, .actual = 2, .both = 2});
@@ -199,9 +185,8 @@ static void test_nobody_is_known(void **state)
 }
 
 /* What shows between steps 3 and 5 is the sibling's only where its task demands such a level. */
-static void test_sibling_that_demands_nothing(void **state)
+TEST(test_sibling_that_demands_nothing)
 {
-    (void)state;
     /* the sampled task, which demands level 2 at times, turned wide only after the window */
     struct case_of c = case_start(PROFILE_SOURCES);
     demands(&c, 1, 5, 0);
@@ -235,9 +220,8 @@ static void test_sibling_that_demands_nothing(void **state)
     case_end(&c);
 }
 
-static void test_one_sample_with_both_parts(void **state)
+TEST(test_one_sample_with_both_parts)
 {
-    (void)state;
     struct case_of c = case_start(PROFILE_SOURCES);
     demands(&c, 2, 0, 10);
     demands(&c, 3, 10, 0);
@@ -251,9 +235,8 @@ static void test_one_sample_with_both_parts(void **state)
     case_end(&c);
 }
 
-static void test_without_sources_all_is_shared(void **state)
+TEST(test_without_sources_all_is_shared)
 {
-    (void)state;
     struct case_of c = case_start(0);
     demands(&c, 2, 5, 0);
     demands(&c, 3, 10, 0);
@@ -265,9 +248,8 @@ static void test_without_sources_all_is_shared(void **state)
     case_end(&c);
 }
 
-static void test_containers(void **state)
+TEST(test_containers)
 {
-    (void)state;
     struct case_of c = case_start(PROFILE_SOURCES);
     /* t2 is of container 50, its victims of 50, 60 and none; when it is seen beside others, its own is not known */
     seen(&c, 10, (struct profile_seen){.pid = 2, .cpu = 8, .cgroup = 50, .bin = 4, .actual = 2, .ideal = 2, .both = 2});
@@ -284,9 +266,8 @@ static void test_containers(void **state)
     case_end(&c);
 }
 
-static void test_only_the_largest_are_named(void **state)
+TEST(test_only_the_largest_are_named)
 {
-    (void)state;
     struct case_of c = case_start(PROFILE_SOURCES);
     /* twenty of them, the k-th k times */
     for (unsigned k = 1; k <= 20; k++)
@@ -300,23 +281,4 @@ static void test_only_the_largest_are_named(void **state)
     }
     assert_close(row->unattributed, 0, 0);
     case_end(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sibling_answers_for_what_it_adds),
-        cmocka_unit_test(test_delay_is_shared_by_demand),
-        cmocka_unit_test(test_who_was_there_twice),
-        cmocka_unit_test(test_level_1_is_demanded_by_level_2_as_well),
-        cmocka_unit_test(test_who_ran_too_long_ago_is_innocent),
-        cmocka_unit_test(test_own_delays),
-        cmocka_unit_test(test_nobody_is_known),
-        cmocka_unit_test(test_sibling_that_demands_nothing),
-        cmocka_unit_test(test_one_sample_with_both_parts),
-        cmocka_unit_test(test_without_sources_all_is_shared),
-        cmocka_unit_test(test_containers),
-        cmocka_unit_test(test_only_the_largest_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Limits: exact ones, and how often they hold the truth over random tasks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "profiler/limits.h"
-#include "tests/support/close_to.h"
 #include "tests/support/profile_records.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 /* The mean of a row's overhead where each sample has the same: 2.8 instead of 1.9 GHz. */
 #define LEVEL2 (2.8 / 1.9 - 1)
@@ -62,9 +55,8 @@ static void is_about(const struct profile_estimate *e, double value, double lo, 
 }
 
 /* Wilson's limits, as tables have them; of none and of all, the rule of three. */
-static void test_shares(void **state)
+TEST(test_shares)
 {
-    (void)state;
     struct row_of r = row_start(0, 0);
     row_add(&r, 10, (struct profile_seen){.bin = 4, .actual = 1, .ideal = 1});
     row_add(&r, 90, (struct profile_seen){.bin = 4});
@@ -80,9 +72,8 @@ static void test_shares(void **state)
     row_end(&r);
 }
 
-static void test_none_seen_is_not_none(void **state)
+TEST(test_none_seen_is_not_none)
 {
-    (void)state;
     struct row_of r = row_start(PROFILE_SOURCES, 40);
     row_add(&r, 300, (struct profile_seen){.bin = 4});
     const struct profile_row *row = row_result(&r);
@@ -96,9 +87,8 @@ static void test_none_seen_is_not_none(void **state)
     row_end(&r);
 }
 
-static void test_one_sample(void **state)
+TEST(test_one_sample)
 {
-    (void)state;
     struct row_of r = row_start(0, 0);
     row_add(&r, 1, (struct profile_seen){.bin = 2, .actual = 1});
     const struct profile_row *row = row_result(&r);
@@ -109,9 +99,8 @@ static void test_one_sample(void **state)
 }
 
 /* A large sample without stalls: the textbook's limits of a mean. */
-static void test_large_sample(void **state)
+TEST(test_large_sample)
 {
-    (void)state;
     struct row_of r = row_start(0, 0);
     row_add(&r, 5000, (struct profile_seen){.bin = 4, .actual = 2});
     row_add(&r, 5000, (struct profile_seen){.bin = 4});
@@ -146,9 +135,8 @@ static void changes_cost(uint32_t flags, unsigned delayed, unsigned faster, uint
     row_end(&without);
 }
 
-static void test_changes_that_samples_do_not_see(void **state)
+TEST(test_changes_that_samples_do_not_see)
 {
-    (void)state;
     const unsigned many = rng_fewer_sanitized(1000000);
     /* as much time at level 0 as in waits: with gaps at random, half of them outlast the wait; of the time in waits,
      * that of those is ln 2 */
@@ -164,9 +152,8 @@ static void test_changes_that_samples_do_not_see(void **state)
 }
 
 /* Code that turned wide only after the pause would have had overhead a moment before: in part of the cases. */
-static void test_code_that_turned_wide_in_the_window(void **state)
+TEST(test_code_that_turned_wide_in_the_window)
 {
-    (void)state;
     struct row_of r = row_start(PROFILE_SOURCES, 0);
     struct profile_seen seen = {.pid = 1, .bin = 4, .actual = 2, .ideal = 2, .both = 2};
     struct profile_record record = profile_record_of(&r.setup, &seen);
@@ -187,9 +174,8 @@ static void test_code_that_turned_wide_in_the_window(void **state)
     row_end(&r);
 }
 
-static void test_without_tables(void **state)
+TEST(test_without_tables)
 {
-    (void)state;
     struct profile_limits l;
     struct profile_setup setup = {.flags = 0};
     struct profile_terms terms = {NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}};
@@ -205,9 +191,8 @@ static void test_without_tables(void **state)
 /* ---- eq. 4.3 ---- */
 
 /* The published mean error, from 1.9 to 2.8 GHz, is that of the overlap which the lower limit allows for on average. */
-static void test_overlap_is_what_was_published(void **state)
+TEST(test_overlap_is_what_was_published)
 {
-    (void)state;
     struct profile_setup s = profile_records_setup(0);
     double most = profile_sums_most(&s), error = 0, last = 0;
     enum { STEPS = 800 };
@@ -227,9 +212,8 @@ static void test_overlap_is_what_was_published(void **state)
     assert_close(error / STEPS, 0.043, 0.0005);
 }
 
-static void test_stalls_widen_the_lower_limit(void **state)
+TEST(test_stalls_widen_the_lower_limit)
 {
-    (void)state;
     double width[3];
     for (unsigned i = 0; i < 3; i++) {
         struct row_of r = row_start(0, 0);
@@ -313,17 +297,15 @@ static void coverage(uint64_t stream, double reduced_lo, double reduced_hi, doub
         reduced_lo, reduced_hi, stall, *overhead, *parts);
 }
 
-static void test_limits_hold_where_overhead_is_frequent(void **state)
+TEST(test_limits_hold_where_overhead_is_frequent)
 {
-    (void)state;
     double overhead, parts;
     coverage(1, 0.1, 1, 0, &overhead, &parts);
     assert_true(overhead >= 93 && overhead <= 97 && parts >= 93 && parts <= 97.5);
 }
 
-static void test_limits_hold_where_overhead_is_rare(void **state)
+TEST(test_limits_hold_where_overhead_is_rare)
 {
-    (void)state;
     double overhead, parts;
     coverage(2, 0.01, 0.1, 0, &overhead, &parts);
     assert_true(overhead >= 93 && overhead <= 98 && parts >= 93 && parts <= 99);
@@ -332,29 +314,9 @@ static void test_limits_hold_where_overhead_is_rare(void **state)
     assert_true(overhead >= 95 && parts >= 95);
 }
 
-static void test_limits_hold_with_stalls(void **state)
+TEST(test_limits_hold_with_stalls)
 {
-    (void)state;
     double overhead, parts;
     coverage(4, 0.05, 1, 0.8, &overhead, &parts);
     assert_true(overhead >= 93 && overhead <= 98.5 && parts >= 93 && parts <= 99);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_none_seen_is_not_none),
-        cmocka_unit_test(test_one_sample),
-        cmocka_unit_test(test_large_sample),
-        cmocka_unit_test(test_changes_that_samples_do_not_see),
-        cmocka_unit_test(test_code_that_turned_wide_in_the_window),
-        cmocka_unit_test(test_without_tables),
-        cmocka_unit_test(test_overlap_is_what_was_published),
-        cmocka_unit_test(test_stalls_widen_the_lower_limit),
-        cmocka_unit_test(test_limits_hold_where_overhead_is_frequent),
-        cmocka_unit_test(test_limits_hold_where_overhead_is_rare),
-        cmocka_unit_test(test_limits_hold_with_stalls),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

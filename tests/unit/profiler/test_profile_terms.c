@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the profiler takes from an export: bins, the pause, waits, costs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/profile/profile_arithmetic.h"
 #include "profiler/profile.h"
 #include "schedulers/simulate/params.h"
-#include "tests/support/close_to.h"
 #include "tests/support/folder.h"
 #include "tests/support/random_export.h"
+#include "tests/support/test.h"
 
 enum { EXPORTS = 1000, TEXT_MAX = 400000 };
 
@@ -45,9 +35,8 @@ static struct terms_of terms_of_text(const char *text)
     return t;
 }
 
-static void test_xeon_gold_6130(void **state)
+TEST(test_xeon_gold_6130)
 {
-    (void)state;
     static const struct profile_bin expected[] = {{2, {3700000, 3600000, 3500000}},
                                                   {4, {3500000, 3400000, 3100000}},
                                                   {8, {3400000, 3100000, 2400000}},
@@ -75,9 +64,8 @@ static void test_xeon_gold_6130(void **state)
     "{\"format\": \"characterize-export/1\", \"cpu\": \"part\", \"source\": \"a test\", \"modelled\": false, "         \
     "\"version\": \"1\", "
 
-static void test_export_that_says_little(void **state)
+TEST(test_export_that_says_little)
 {
-    (void)state;
     struct terms_of t = terms_of_text(HEAD "\"levels\": 1, \"classes\": [], \"frequencies\": [{\"cpu\": 0, "
                                            "\"active_cores\": 4, \"level\": 0, \"mhz\": 3000}]}");
     static const struct profile_bin expected = {4, {3000000, 0, 0}};
@@ -97,9 +85,8 @@ static void text_with_wait(double wait_us, char *text, size_t size)
              wait_us * 1000);
 }
 
-static void test_pause_has_its_limits(void **state)
+TEST(test_pause_has_its_limits)
 {
-    (void)state;
     static const struct {
         double wait_us;
         uint32_t pause_us;
@@ -114,9 +101,8 @@ static void test_pause_has_its_limits(void **state)
 }
 
 /* A shorter pause would lose just those samples that are slowed. */
-static void test_waits_that_no_pause_outlasts(void **state)
+TEST(test_waits_that_no_pause_outlasts)
 {
-    (void)state;
     static const struct {
         double wait_us;
         const char *says;
@@ -140,9 +126,8 @@ static void test_waits_that_no_pause_outlasts(void **state)
 }
 
 /* Neighbours that differ least become one where there are too many; every number of cores keeps a near frequency. */
-static void test_more_bins_than_there_is_room(void **state)
+TEST(test_more_bins_than_there_is_room)
 {
-    (void)state;
     enum { CORES = 200 };
     char *text = malloc(TEXT_MAX);
     int n = snprintf(text, TEXT_MAX, HEAD "\"levels\": 2, \"classes\": [], \"frequencies\": [");
@@ -170,9 +155,8 @@ static void test_more_bins_than_there_is_room(void **state)
     assert_true(step);
 }
 
-static void test_random_exports(void **state)
+TEST(test_random_exports)
 {
-    (void)state;
     char folder[FOLDER_PATH_MAX], path[FOLDER_PATH_MAX + 20];
     unsigned n_read = 0, n_refused = 0;
     folder_make(folder);
@@ -211,9 +195,8 @@ static void test_random_exports(void **state)
 }
 
 /* Of the list `missing` that alone is named which may be the reason. */
-static void test_emptied_frequencies(void **state)
+TEST(test_emptied_frequencies)
 {
-    (void)state;
     static const struct {
         const char *missing, *says;
     } cases[] = {{"{\"table\": \"frequency\", \"why\": \"needs amx_bf16, which it does not support\", \"count\": 1}, "
@@ -237,9 +220,8 @@ static void test_emptied_frequencies(void **state)
     }
 }
 
-static void test_no_export(void **state)
+TEST(test_no_export)
 {
-    (void)state;
     struct machine_error err;
     struct terms_of t;
     assert_int_equal(profile_terms_read("/nowhere/export.json", &t.terms, &t.setup, t.cpu, sizeof(t.cpu), &err),
@@ -249,19 +231,4 @@ static void test_no_export(void **state)
     assert_int_equal(t.setup.n_bins, 0);
     assert_int_equal(t.setup.pause_us, 700);
     assert_true(isnan(t.terms.wait_us) && isnan(t.terms.change_us[2]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_xeon_gold_6130),
-        cmocka_unit_test(test_export_that_says_little),
-        cmocka_unit_test(test_pause_has_its_limits),
-        cmocka_unit_test(test_more_bins_than_there_is_room),
-        cmocka_unit_test(test_random_exports),
-        cmocka_unit_test(test_no_export),
-        cmocka_unit_test(test_waits_that_no_pause_outlasts),
-        cmocka_unit_test(test_emptied_frequencies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

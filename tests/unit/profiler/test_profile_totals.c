@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is added up: values that can be computed by hand, and records that nobody should send. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "profiler/lookup.h"
-#include "tests/support/close_to.h"
 #include "tests/support/profile_records.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 /* eq. 4.3 has 16 fractional bits */
 #define TEST_FRACTION 2e-5
@@ -58,9 +48,8 @@ static const struct profile_row *run_row(const struct run *r, enum profile_kind 
 
 /* ---- eq. 4.2 ---- */
 
-static void test_ratio_of_sums(void **state)
+TEST(test_ratio_of_sums)
 {
-    (void)state;
     struct run r = run_start(PROFILE_SOURCES);
     /* three samples at 1.9 GHz instead of 2.8, one of them because of the sibling; five that ran as they should */
     run_add(&r, 1, (struct profile_seen){.pid = 7, .cpu = 2, .other = 8, .bin = 4, .actual = 2, .both = 2});
@@ -93,9 +82,8 @@ static void test_ratio_of_sums(void **state)
     run_end(&r);
 }
 
-static void test_without_sources_parts_are_unknown(void **state)
+TEST(test_without_sources_parts_are_unknown)
 {
-    (void)state;
     struct run r = run_start(0);
     run_add(&r, 10, (struct profile_seen){.pid = 7, .bin = 4, .actual = 1});
     run_result(&r);
@@ -108,9 +96,8 @@ static void test_without_sources_parts_are_unknown(void **state)
 
 /* ---- rows ---- */
 
-static void test_each_row_has_its_own(void **state)
+TEST(test_each_row_has_its_own)
 {
-    (void)state;
     struct run r = run_start(0);
     run_add(&r, 6, (struct profile_seen){.pid = 7, .cpu = 2, .cgroup = 100, .bin = 4, .actual = 2});
     run_add(&r, 4, (struct profile_seen){.pid = 8, .cpu = 3, .cgroup = 100, .bin = 4});
@@ -138,9 +125,8 @@ static void test_each_row_has_its_own(void **state)
     run_end(&r);
 }
 
-static void test_tasks_are_told_apart_by_their_start(void **state)
+TEST(test_tasks_are_told_apart_by_their_start)
 {
-    (void)state;
     struct run r = run_start(0);
     struct profile_record first = profile_record_of(&r.setup, &(struct profile_seen){.pid = 7, .bin = 4});
     struct profile_record again = first, renamed = first;
@@ -155,9 +141,8 @@ static void test_tasks_are_told_apart_by_their_start(void **state)
     run_end(&r);
 }
 
-static void test_turns_that_were_not_taken(void **state)
+TEST(test_turns_that_were_not_taken)
 {
-    (void)state;
     struct run r = run_start(PROFILE_SOURCES);
     struct profile_record record = profile_record_of(&r.setup, &(struct profile_seen){.pid = 7, .bin = 4, .actual = 2});
     for (uint32_t outcome = 0; outcome < PROFILE_OUTCOMES + 3; outcome++) {
@@ -177,9 +162,8 @@ static void test_turns_that_were_not_taken(void **state)
 }
 
 /* It is of no task and no core, whose sibling was not looked at. */
-static void test_turns_that_were_missed(void **state)
+TEST(test_turns_that_were_missed)
 {
-    (void)state;
     struct run r = run_start(0);
     struct profile_record missed = {.cpu = 9, .outcome = PROFILE_LATE};
     run_add(&r, 3, (struct profile_seen){.pid = 7, .cpu = 2, .bin = 4});
@@ -192,9 +176,8 @@ static void test_turns_that_were_missed(void **state)
     run_end(&r);
 }
 
-static void test_rehearsals_have_no_values(void **state)
+TEST(test_rehearsals_have_no_values)
 {
-    (void)state;
     struct run r = run_start(PROFILE_REHEARSAL);
     struct profile_record record = {.outcome = PROFILE_TAKEN, .level_actual = PROFILE_NO_LEVEL, .sight.task.pid = 7};
     assert_true(profile_totals_add(r.totals, &record));
@@ -208,9 +191,8 @@ static void test_rehearsals_have_no_values(void **state)
     run_end(&r);
 }
 
-static void test_nothing_yet(void **state)
+TEST(test_nothing_yet)
 {
-    (void)state;
     struct run r = run_start(0);
     run_result(&r);
     assert_int_equal(r.result.n_rows, 1);
@@ -221,9 +203,8 @@ static void test_nothing_yet(void **state)
 }
 
 /* A result does not disturb what is added up. */
-static void test_results_meanwhile(void **state)
+TEST(test_results_meanwhile)
 {
-    (void)state;
     struct run r = run_start(PROFILE_SOURCES), once = run_start(PROFILE_SOURCES);
     for (unsigned i = 0; i < 50; i++) {
         struct profile_seen seen = {
@@ -247,9 +228,8 @@ static void test_results_meanwhile(void **state)
 /* ---- what does not show ---- */
 
 /* Limits that are no bound say so, and why. */
-static void test_pause_too_short(void **state)
+TEST(test_pause_too_short)
 {
-    (void)state;
     for (unsigned lost = 0; lost <= 20; lost += 10) {
         struct run r = run_start(PROFILE_SOURCES);
         run_add(&r, 100, (struct profile_seen){.pid = 7, .bin = 4});
@@ -282,9 +262,8 @@ static void test_pause_too_short(void **state)
     }
 }
 
-static void test_table_that_lacks_active_cores(void **state)
+TEST(test_table_that_lacks_active_cores)
 {
-    (void)state;
     /* as the table has it; a table for 8 of 12 active cores; limited, and nobody knows by what */
     static const struct {
         uint32_t bins, active;
@@ -321,9 +300,8 @@ static void test_table_that_lacks_active_cores(void **state)
 
 /* ---- many, and any ---- */
 
-static void test_tasks_that_live_briefly(void **state)
+TEST(test_tasks_that_live_briefly)
 {
-    (void)state;
     enum { TASKS = 100000 };
     struct run r = run_start(0);
     for (uint32_t i = 1; i <= TASKS; i++)
@@ -402,9 +380,8 @@ static struct profile_record random_record(struct rng *r)
     return record;
 }
 
-static void test_random_records(void **state)
+TEST(test_random_records)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 45, 1);
     for (unsigned round = 0; round < rng_rounds(60); round++) {
@@ -434,9 +411,8 @@ static void test_random_records(void **state)
 
 /* ---- the look-up below it ---- */
 
-static void test_lookup_finds_what_was_put_in(void **state)
+TEST(test_lookup_finds_what_was_put_in)
 {
-    (void)state;
     enum { KEYS = 5000, WORDS = 3 };
     struct entry {
         uint64_t key[WORDS];
@@ -462,25 +438,4 @@ static void test_lookup_finds_what_was_put_in(void **state)
     }
     profile_lookup_free(&l);
     assert_int_equal(l.n, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ratio_of_sums),
-        cmocka_unit_test(test_without_sources_parts_are_unknown),
-        cmocka_unit_test(test_each_row_has_its_own),
-        cmocka_unit_test(test_tasks_are_told_apart_by_their_start),
-        cmocka_unit_test(test_turns_that_were_not_taken),
-        cmocka_unit_test(test_turns_that_were_missed),
-        cmocka_unit_test(test_rehearsals_have_no_values),
-        cmocka_unit_test(test_nothing_yet),
-        cmocka_unit_test(test_results_meanwhile),
-        cmocka_unit_test(test_pause_too_short),
-        cmocka_unit_test(test_table_that_lacks_active_cores),
-        cmocka_unit_test(test_tasks_that_live_briefly),
-        cmocka_unit_test(test_random_records),
-        cmocka_unit_test(test_lookup_finds_what_was_put_in),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shares of license levels: added up by task and container, and how they are shown and written. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "profiler/names.h"
 #include "profiler/output/profile_output.h"
-#include "tests/support/close_to.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 static char folder[FOLDER_PATH_MAX];
 static struct shares *shares;
@@ -107,9 +99,8 @@ static void expect(size_t i, enum profile_kind kind, const char *name, double cy
     assert_close(r->at_level[0], 1 - l1 - l2, 1e-12);
 }
 
-static void test_what_is_added_up(void **state)
+TEST_WITH(test_what_is_added_up, begin, end)
 {
-    (void)state;
     make();
     assert_int_equal(result.n_rows, 4);
     expect(0, PROFILE_ALL, "all", 11000, 1, 4000.0 / 11000, 3000.0 / 11000);
@@ -121,9 +112,8 @@ static void test_what_is_added_up(void **state)
 }
 
 /* Counters are read one after the other: by a few cycles the levels may exceed all. */
-static void test_levels_beyond_the_cycles(void **state)
+TEST_WITH(test_levels_beyond_the_cycles, begin, end)
 {
-    (void)state;
     ran(1, 1, 0, 1000, 600, 410, true);
     ran(2, 2, 0, 1000, 1001, 0, true);
     assert_int_equal(shares_result(shares, names, &result), 0);
@@ -132,11 +122,10 @@ static void test_levels_beyond_the_cycles(void **state)
             assert_true(result.rows[i].at_level[level] >= 0 && result.rows[i].at_level[level] <= 1);
 }
 
-static void test_nothing_ran(void **state)
+TEST_WITH(test_nothing_ran, begin, end)
 {
     char *text = NULL;
     size_t size;
-    (void)state;
     assert_int_equal(shares_result(shares, names, &result), 0);
     result.cpu = "";
     FILE *out = open_memstream(&text, &size);
@@ -157,9 +146,8 @@ static char *printed(bool colour, size_t rows)
     return text;
 }
 
-static void test_for_a_person(void **state)
+TEST_WITH(test_for_a_person, begin, end)
 {
-    (void)state;
     make();
     result.rows[1].who.chosen = true;
     char *text = printed(false, 15);
@@ -179,9 +167,8 @@ static void test_for_a_person(void **state)
     free(text);
 }
 
-static void test_hostile_names(void **state)
+TEST_WITH(test_hostile_names, begin, end)
 {
-    (void)state;
     named(7, "\033[2J\n\xff,\"");
     ran(7, 7, 0, 1000, 0, 0, true);
     named(8, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9");
@@ -206,9 +193,8 @@ static void test_hostile_names(void **state)
     free(text);
 }
 
-static void test_for_programs(void **state)
+TEST_WITH(test_for_programs, begin, end)
 {
-    (void)state;
     make();
     char *text = shares_json(&result);
     json_t *root = json_loads(text, 0, NULL);
@@ -234,17 +220,4 @@ static void test_for_programs(void **state)
                                  "at_level_2\n"));
     assert_non_null(strstr(text, "\ntask,x265-600,,600,600,,no,4000,"));
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_is_added_up, begin, end),
-        cmocka_unit_test_setup_teardown(test_levels_beyond_the_cycles, begin, end),
-        cmocka_unit_test_setup_teardown(test_nothing_ran, begin, end),
-        cmocka_unit_test_setup_teardown(test_for_a_person, begin, end),
-        cmocka_unit_test_setup_teardown(test_hostile_names, begin, end),
-        cmocka_unit_test_setup_teardown(test_for_programs, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Folded stacks: of this program, of programs that are made here, of a kernel in a fake /proc and of a model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "profiler/stacks.h"
 #include "profiler/symbols.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 #include "util/command.h"
 
 #define NOINLINE __attribute__((noinline))
@@ -93,10 +85,9 @@ static bool may_open_mappings(void)
     return false;
 }
 
-static void this_programs_functions_have_names(void **state)
+TEST(this_programs_functions_have_names)
 {
     struct where w;
-    (void)state;
     if (!may_open_mappings())
         skip();
     struct profile_stacks *s = profile_stacks_new(NULL, NULL);
@@ -125,10 +116,9 @@ static void this_programs_functions_have_names(void **state)
 }
 
 /* Where a call returns to may be past the end of its function; where the program was interrupted is not. */
-static void only_return_addresses_are_one_too_far(void **state)
+TEST(only_return_addresses_are_one_too_far)
 {
     struct where w = {.at = {(uint64_t)(uintptr_t)wide_inner, (uint64_t)(uintptr_t)wide_middle}};
-    (void)state;
     if (!may_open_mappings())
         skip();
     struct profile_stacks *s = profile_stacks_new(NULL, NULL);
@@ -152,10 +142,9 @@ static void only_return_addresses_are_one_too_far(void **state)
     profile_stacks_free(s);
 }
 
-static void addresses_in_nothing_are_unknown_once(void **state)
+TEST(addresses_in_nothing_are_unknown_once)
 {
     struct where w = {.at = {1, 2, 3}};
-    (void)state;
     struct profile_stacks *s = profile_stacks_new(NULL, NULL);
     struct profile_record r = of_process(getpid(), &w);
     assert_true(profile_stacks_add(s, &r));
@@ -186,11 +175,10 @@ static void end_child(pid_t pid, int hold)
     assert_int_equal(status, 0);
 }
 
-static void those_that_have_exited_keep_their_names(void **state)
+TEST(those_that_have_exited_keep_their_names)
 {
     struct where w;
     int hold[2];
-    (void)state;
     if (!may_open_mappings())
         skip();
     struct profile_stacks *s = profile_stacks_new(NULL, NULL);
@@ -306,10 +294,9 @@ static void add_program(struct profile_stacks *s, const struct program *p)
 }
 
 /* Without relocation and without libraries; and what comes after exec() has other functions at the same addresses. */
-static void static_programs_and_exec(void **state)
+TEST(static_programs_and_exec)
 {
     char folder[FOLDER_PATH_MAX];
-    (void)state;
     if (!may_open_mappings())
         skip();
     folder_make(folder);
@@ -331,10 +318,9 @@ static void static_programs_and_exec(void **state)
     folder_remove(folder);
 }
 
-static void deleted_programs_have_names(void **state)
+TEST(deleted_programs_have_names)
 {
     char folder[FOLDER_PATH_MAX];
-    (void)state;
     if (!may_open_mappings())
         skip();
     folder_make(folder);
@@ -351,10 +337,9 @@ static void deleted_programs_have_names(void **state)
 }
 
 /* A stripped program's places are those that addr2line would want, so that its debugging information can be asked. */
-static void stripped_programs_have_addresses(void **state)
+TEST(stripped_programs_have_addresses)
 {
     char folder[FOLDER_PATH_MAX];
-    (void)state;
     if (!may_open_mappings())
         skip();
     folder_make(folder);
@@ -384,9 +369,8 @@ static void stripped_programs_have_addresses(void **state)
 }
 
 /* Generated code, and the page that the kernel maps into every process. */
-static void code_without_a_file(void **state)
+TEST(code_without_a_file)
 {
-    (void)state;
     FILE *in = fopen("/proc/self/maps", "r");
     char line[512];
     uint64_t vdso = 0;
@@ -423,10 +407,9 @@ static struct profile_record in_kernel(void)
     return r;
 }
 
-static void the_kernels_functions_are_marked(void **state)
+TEST(the_kernels_functions_are_marked)
 {
     char proc[FOLDER_PATH_MAX];
-    (void)state;
     folder_make(proc);
     folder_put(proc, "kallsyms", kallsyms);
     struct profile_stacks *s = profile_stacks_new(NULL, proc);
@@ -453,12 +436,11 @@ static char *modelled_place(const struct profile_source *source, const struct pr
 }
 
 /* Names may hold anything; a line stays a line, and a frame a frame. */
-static void a_models_places_are_its_own(void **state)
+TEST(a_models_places_are_its_own)
 {
     const struct profile_source_ops ops = {.place = modelled_place};
     const struct profile_source source = {.ops = &ops};
     const struct where w = {.at = {7, 8, 9}};
-    (void)state;
     struct profile_stacks *s = profile_stacks_new(&source, NULL);
     struct profile_record r = of_process(getpid(), &w);
     memcpy(r.sight.task.comm, "a;b\nc\xff 9.........", sizeof(r.sight.task.comm)); /* without a NUL */
@@ -482,14 +464,13 @@ static char *numbered_place(const struct profile_source *source, const struct pr
 }
 
 /* Memory is bounded, samples are not: their sum stays right. */
-static void too_many_stacks_are_counted_together(void **state)
+TEST(too_many_stacks_are_counted_together)
 {
     const struct profile_source_ops ops = {.place = numbered_place};
     const struct profile_source source = {.ops = &ops};
     enum { TOO_MANY = PROFILE_STACKS_MAX + 1000 };
     uint64_t sum = 0, others = 0;
     size_t n;
-    (void)state;
     struct profile_stacks *s = profile_stacks_new(&source, NULL);
     for (uint64_t i = 0; i < TOO_MANY; i++) {
         const struct where w = {.at = {i}};
@@ -512,12 +493,11 @@ static void too_many_stacks_are_counted_together(void **state)
 }
 
 /* What is no program, or a damaged one, has no names and does no harm. */
-static void damaged_files_have_no_names(void **state)
+TEST(damaged_files_have_no_names)
 {
     char folder[FOLDER_PATH_MAX], path[128];
     static unsigned char image[4096 * 1024];
     uint64_t address;
-    (void)state;
     FILE *in = fopen("/proc/self/exe", "rb");
     assert_non_null(in);
     size_t size = fread(image, 1, sizeof(image), in);
@@ -550,10 +530,9 @@ static void damaged_files_have_no_names(void **state)
     symbols_file_free(NULL);
 }
 
-static void of_names_at_one_place_the_best_counts(void **state)
+TEST(of_names_at_one_place_the_best_counts)
 {
     struct symbols *s = symbols_new();
-    (void)state;
     assert_true(symbols_add(s, 100, 10, 1, "alias"));
     assert_true(symbols_add(s, 100, 10, 3, "function"));
     assert_true(symbols_add(s, 100, 10, 3, "later"));
@@ -574,24 +553,4 @@ static void of_names_at_one_place_the_best_counts(void **state)
     assert_null(symbols_find(s, 0));
     symbols_free(s);
     symbols_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(this_programs_functions_have_names),
-        cmocka_unit_test(only_return_addresses_are_one_too_far),
-        cmocka_unit_test(addresses_in_nothing_are_unknown_once),
-        cmocka_unit_test(those_that_have_exited_keep_their_names),
-        cmocka_unit_test(static_programs_and_exec),
-        cmocka_unit_test(deleted_programs_have_names),
-        cmocka_unit_test(stripped_programs_have_addresses),
-        cmocka_unit_test(code_without_a_file),
-        cmocka_unit_test(the_kernels_functions_are_marked),
-        cmocka_unit_test(a_models_places_are_its_own),
-        cmocka_unit_test(too_many_stacks_are_counted_together),
-        cmocka_unit_test(damaged_files_have_no_names),
-        cmocka_unit_test(of_names_at_one_place_the_best_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

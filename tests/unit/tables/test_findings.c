@@ -3,22 +3,12 @@
  * What tables say in words, on tables made by hand that contradict themselves as those of a guest did whose frequency
  * moves by itself: nothing is told that lacks limits, that other rows contradict, or that the machine could not see.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/relaxation/relaxation_fit.h"
 #include "tables/table/estimates.h"
 #include "analysis/stats/threshold.h"
 #include "tables/registry.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 #define FLOATS "no steps, the frequency floats: 3 of 8 frequencies had changed on remeasurement"
 
@@ -71,9 +61,8 @@ static void relaxation_row(struct table *t, const char *from, const char *what, 
         table_put_number(t, "mode", 1);
 }
 
-static void waits_that_rows_contradict_are_not_told(void **state)
+TEST(waits_that_rows_contradict_are_not_told)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_relaxation);
     relaxation_row(&t, "256fma", "wait", 11335, 3.4, 3.6);
@@ -96,9 +85,8 @@ static void waits_that_rows_contradict_are_not_told(void **state)
 }
 
 /* Where few of the pauses were long enough for the wait, the longest of them tell how long it is: of this pair. */
-static void the_longest_pause_of_a_pair_contradicts(void **state)
+TEST(the_longest_pause_of_a_pair_contradicts)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_relaxation);
     relaxation_row(&t, "256fma", "wait", 9000, 3.4, 3.6);
@@ -117,9 +105,8 @@ static void the_longest_pause_of_a_pair_contradicts(void **state)
     table_free(&t);
 }
 
-static void a_wait_takes_a_lower_frequency(void **state)
+TEST(a_wait_takes_a_lower_frequency)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_relaxation);
     relaxation_row(&t, "512fma", "wait", 1175, 3.625, 3.626);
@@ -137,9 +124,8 @@ static void a_wait_takes_a_lower_frequency(void **state)
 }
 
 /* 2 of 7 are 29 % [4, 71]: no answer. */
-static void a_verdict_takes_limits_beside_a_half(void **state)
+TEST(a_verdict_takes_limits_beside_a_half)
 {
-    (void)state;
     static const struct {
         size_t yes, n;
         const char *verdict;
@@ -163,9 +149,8 @@ static void a_verdict_takes_limits_beside_a_half(void **state)
     table_free(&t);
 }
 
-static void a_trend_across_its_bound_is_undecided(void **state)
+TEST(a_trend_across_its_bound_is_undecided)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_relaxation);
     relaxation_row(&t, "512fma", "wait", 100, 1.9, 2.8);
@@ -191,9 +176,8 @@ static void switch_row(struct table *t, const char *from, const char *to, const 
     put(t, "to_ghz", to_ghz, 0.002);
 }
 
-static void costs_are_told_with_limits_or_not_at_all(void **state)
+TEST(costs_are_told_with_limits_or_not_at_all)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_transitions);
     switch_row(&t, "128fma", "512fma", "frequency", 2.8, 1.9);
@@ -218,9 +202,8 @@ static void costs_are_told_with_limits_or_not_at_all(void **state)
     table_free(&t);
 }
 
-static void a_rise_takes_two_frequencies(void **state)
+TEST(a_rise_takes_two_frequencies)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_transitions);
     switch_row(&t, "512fma", "256or", "frequency", 3.626, 3.626);
@@ -244,9 +227,8 @@ static void a_rise_takes_two_frequencies(void **state)
 }
 
 /* A change, throttling and halts are counted where their limits bear them out. */
-static void switches_are_counted_by_what_they_show(void **state)
+TEST(switches_are_counted_by_what_they_show)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"512mul", "frequency"},    {"512fma", "throttle only"}, {"512add", "throttle only"}, {"256mul", "halt only"},
         {"256fma", "voltage only"}, {"256add", "licence only"},  {"256or", "undecided"},      {"64add", "none"}};
@@ -272,9 +254,8 @@ static void switches_are_counted_by_what_they_show(void **state)
     }
 }
 
-static void a_throttle_that_others_do_not_show_is_not_told(void **state)
+TEST(a_throttle_that_others_do_not_show_is_not_told)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_transitions);
     switch_row(&t, "128or", "64add", "throttle only", 3.6, 3.6);
@@ -299,9 +280,8 @@ static void overhead_row(struct table *t, const char *to, double high, double lo
     put(t, "low_ghz", low, 0.002);
 }
 
-static void costs_are_told_whatever_the_levels_are(void **state)
+TEST(costs_are_told_whatever_the_levels_are)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_overhead);
     overhead_row(&t, "512fma", 3.74, 3.5);
@@ -323,9 +303,8 @@ static void costs_are_told_whatever_the_levels_are(void **state)
     table_free(&t);
 }
 
-static void a_lower_frequency_is_one_by_its_limits(void **state)
+TEST(a_lower_frequency_is_one_by_its_limits)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_trigger);
     table_add_row(&t);
@@ -351,9 +330,8 @@ static void a_lower_frequency_is_one_by_its_limits(void **state)
 /* ---- what one table says to another ---- */
 
 /* What is one frequency is told as what holds the limits of all of it, in whichever order rows come. */
-static void equal_frequencies_are_told_with_the_limits_of_all(void **state)
+TEST(equal_frequencies_are_told_with_the_limits_of_all)
 {
-    (void)state;
     static const char *const kernels[] = {"64add", "256fma", "512fma"};
     static const double half[] = {0.002, 0.004, 0.001};
     for (int first = 0; first < 3; first++) {
@@ -372,9 +350,8 @@ static void equal_frequencies_are_told_with_the_limits_of_all(void **state)
     }
 }
 
-static void levels_are_noted(void **state)
+TEST(levels_are_noted)
 {
-    (void)state;
     struct table f, t;
     char why[SUPPORT_WHY_MAX];
     begin(&t, &table_overhead);
@@ -403,24 +380,4 @@ static void levels_are_noted(void **state)
     assert_string_equal(estimates_no_levels(&t), FLOATS);
     table_free(&t);
     table_free(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_that_rows_contradict_are_not_told),
-        cmocka_unit_test(the_longest_pause_of_a_pair_contradicts),
-        cmocka_unit_test(a_wait_takes_a_lower_frequency),
-        cmocka_unit_test(a_verdict_takes_limits_beside_a_half),
-        cmocka_unit_test(a_trend_across_its_bound_is_undecided),
-        cmocka_unit_test(costs_are_told_with_limits_or_not_at_all),
-        cmocka_unit_test(a_rise_takes_two_frequencies),
-        cmocka_unit_test(switches_are_counted_by_what_they_show),
-        cmocka_unit_test(a_throttle_that_others_do_not_show_is_not_told),
-        cmocka_unit_test(costs_are_told_whatever_the_levels_are),
-        cmocka_unit_test(a_lower_frequency_is_one_by_its_limits),
-        cmocka_unit_test(equal_frequencies_are_told_with_the_limits_of_all),
-        cmocka_unit_test(levels_are_noted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,22 +6,11 @@
  * RANDOM_MODELS=FIRST-LAST names. The table overhead has tests of its own on random models; `make accuracy-tables` does
  * the same with many, and prints for each column how many limits hold.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/registry.h"
 #include "tests/support/random_model.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/table_truth.h"
+#include "tests/support/test.h"
 
 static struct model model; /* too large for the stack, as are scores */
 static struct table_scores scores;
@@ -44,13 +33,12 @@ static size_t mistakes(void)
     return n;
 }
 
-static void random_processors_give_their_parameters_back(void **state)
+TEST(random_processors_give_their_parameters_back)
 {
     unsigned long first = 1, last = 1; /* make accuracy-tables takes many */
     const char *range = getenv("RANDOM_MODELS");
     size_t n;
     const struct table_kind *const *kinds = truth_tables(&n);
-    (void)state;
     if (range && sscanf(range, "%lu-%lu", &first, &last) != 2)
         fail_msg("RANDOM_MODELS=%s is not FIRST-LAST", range);
     start();
@@ -71,9 +59,8 @@ static void random_processors_give_their_parameters_back(void **state)
 
 /* A count that varies, behind a change of the frequency: bursts that have asked for more are slower from then on, and
  * their counts once passed for what it takes. */
-static void a_varying_count_is_not_taken_for_a_smaller_one(void **state)
+TEST(a_varying_count_is_not_taken_for_a_smaller_one)
 {
-    (void)state;
     start();
     random_model(&model, 8);
     truth_check(&table_trigger, &model, 8, &scores);
@@ -98,44 +85,39 @@ static void limits_hold(const struct table_kind *kind, unsigned long first, unsi
 }
 
 /* The time of interrupts was taken for the code's: 12 % of the limits held. */
-static void limits_of_energy_hold(void **state)
+TEST(limits_of_energy_hold)
 {
-    (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     limits_hold(&table_energy, 1, 3);
 }
 
 /* 87 % held: shares to 1 in a million, while two counters are not read at once. And 40H "disagreed" where throttling
  * was mild, or where there was none. */
-static void limits_of_umasks_hold(void **state)
+TEST(limits_of_umasks_hold)
 {
-    (void)state;
     limits_hold(&table_umask, 1, 3);
 }
 
 /* Where the clock scatters frequencies were too high, by more than their limits: 22 and 6 % of those held. */
-static void limits_of_transitions_hold(void **state)
+TEST(limits_of_transitions_hold)
 {
-    (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     limits_hold(&table_transitions, 1, 4);
     limits_hold(&table_throttle, 1, 2);
 }
 
 /* Noise passed for a rise at the end of a pause, and a wait that scatters was cut off at 15 %: 87 % held. */
-static void limits_of_waits_hold(void **state)
+TEST(limits_of_waits_hold)
 {
-    (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     limits_hold(&table_relaxation, 1, 3);
 }
 
 /* A wait came out late by 0.15 time constants of the ramp that ends it, with limits that knew nothing of that. */
-static void a_wait_is_over_where_the_ramp_begins(void **state)
+TEST(a_wait_is_over_where_the_ramp_begins)
 {
     static const double tau_us[] = {2, 20, 300};
     const size_t n = rng_rounds(sizeof tau_us / sizeof *tau_us);
-    (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
     for (size_t i = 0; i < n; i++) {
@@ -169,9 +151,8 @@ static bool limited(const struct model *m)
 
 /* Repetitions under a power limit stay below the level before the rise of the others: they passed for some that do not
  * rise, 15 % of them. */
-static void repetitions_under_a_power_limit_rise_too(void **state)
+TEST(repetitions_under_a_power_limit_rise_too)
 {
-    (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
     unsigned long seed = world_with(limited, 40);
@@ -189,9 +170,8 @@ static bool noisy_ramp(const struct model *m)
 
 /* Rises by a ramp were looked for too near the split of scattering frequencies, and came out late: 11 limits did not
  * hold there. */
-static void a_ramp_begins_where_it_does_in_noise(void **state)
+TEST(a_ramp_begins_where_it_does_in_noise)
 {
-    (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
     unsigned long seed = world_with(noisy_ramp, 940108);
@@ -209,10 +189,9 @@ static bool cold_and_interrupted(const struct model *m)
 
 /* Code that is slow when it begins passed for an interrupt in every repetition, so that interrupted waits were used
  * throughout; rises were seen in noise at the end of a pause, and others hidden by it were not. */
-static void toggles_rise_as_often_as_they_do(void **state)
+TEST(toggles_rise_as_often_as_they_do)
 {
     const unsigned long seeds[] = {world_with(cold_and_interrupted, 940106), 940122};
-    (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
     for (size_t i = 0; i < rng_rounds(2); i++) {
@@ -228,13 +207,12 @@ static void toggles_rise_as_often_as_they_do(void **state)
 /* Models that nothing was tuned to: a wait that interrupts begin again, and a sibling thread that is busy for half of
  * the time and slows chains by 5 %. A clock that rises in a halt after the wait was reported as "slow 2 us" after it,
  * and frequencies were those of the chains beside the sibling, 2.5 % low: all 85 of the second table were wrong. */
-static void clocks_by_chains_are_those_of_the_core(void **state)
+TEST(clocks_by_chains_are_those_of_the_core)
 {
     static const struct {
         const struct table_kind *kind;
         unsigned long seed;
     } all[] = {{&table_transitions, 9001}, {&table_transitions, 9002}, {&table_frequency, 9002}};
-    (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         start();
@@ -252,9 +230,8 @@ static bool alike(const struct model *m)
     return m->n_classes > 3 && m->classes[2].level == 0 && m->counts_licenses && !m->licenses_of_core;
 }
 
-static void three_classes_at_a_level_are_counted(void **state)
+TEST(three_classes_at_a_level_are_counted)
 {
-    (void)state;
     start();
     unsigned long seed = world_with(alike, 1);
     assert_int_equal(model.classes[1].umask, model.classes[2].umask);
@@ -263,23 +240,4 @@ static void three_classes_at_a_level_are_counted(void **state)
     print_message("  world %lu: %zu of %zu limits hold, %zu of %zu cells are wrong\n", seed, sum.within, sum.limited,
                   sum.wrong, sum.cells);
     assert_true(sum.limited > 50 && 10 * sum.within >= 9 * sum.limited && sum.wrong == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_processors_give_their_parameters_back),
-        cmocka_unit_test(a_varying_count_is_not_taken_for_a_smaller_one),
-        cmocka_unit_test(limits_of_energy_hold),
-        cmocka_unit_test(limits_of_umasks_hold),
-        cmocka_unit_test(limits_of_transitions_hold),
-        cmocka_unit_test(limits_of_waits_hold),
-        cmocka_unit_test(a_wait_is_over_where_the_ramp_begins),
-        cmocka_unit_test(repetitions_under_a_power_limit_rise_too),
-        cmocka_unit_test(a_ramp_begins_where_it_does_in_noise),
-        cmocka_unit_test(toggles_rise_as_often_as_they_do),
-        cmocka_unit_test(clocks_by_chains_are_those_of_the_core),
-        cmocka_unit_test(three_classes_at_a_level_are_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

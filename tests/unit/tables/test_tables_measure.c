@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tables/: choosing kernels and core counts, cells, and measuring a table with and without a store. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/model/model.h"
 #include "tables/table/tables.h"
-#include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 /* ---- a table of its own: three cells, of which the second cannot be measured ---- */
 
@@ -119,13 +108,12 @@ static int stop_after(void *data, const struct table_kind *k, size_t done, size_
     return done >= *(size_t *)data;
 }
 
-static void a_table_is_measured(void **state)
+TEST(a_table_is_measured)
 {
     struct machine m;
     struct tables_options o;
     struct table t;
     struct machine_error error;
-    (void)state;
     open_model("xeon-gold-6130", &m);
     tables_options_default(&o);
     assert_int_equal(tables_measure(&fake, &m, &o, NULL, NULL, &t, &error), MACHINE_OK);
@@ -177,7 +165,7 @@ static int plan_of_nothing(const struct tables_context *x, struct cells *out, st
 }
 
 /* By the seconds that cells are expected to take: 1, 2 and 3, of which two ask when half of them is over. */
-static void progress_is_told_by_time(void **state)
+TEST(progress_is_told_by_time)
 {
     static const double parts[] = {0, 0.5 / 6, 1 / 6.0, 3 / 6.0, 4.5 / 6, 1};
     static const size_t done[] = {0, 0, 1, 2, 2, 3};
@@ -187,7 +175,6 @@ static void progress_is_told_by_time(void **state)
     struct machine_error error;
     struct told told = {.n = 0};
     const struct tables_watch watch = {.progress = note_progress, .data = &told};
-    (void)state;
     open_model("xeon-gold-6130", &m);
     tables_options_default(&o);
     struct table_kind kind = fake;
@@ -213,7 +200,7 @@ static void progress_is_told_by_time(void **state)
     m.ops->close(&m);
 }
 
-static void cells_found_are_not_measured_again(void **state)
+TEST(cells_found_are_not_measured_again)
 {
     struct machine m;
     struct tables_options o;
@@ -223,7 +210,6 @@ static void cells_found_are_not_measured_again(void **state)
     size_t stop = 2;
     const struct tables_store store = {memory_load, memory_store, NULL, &memory};
     const struct tables_watch watch = {.progress = stop_after, .data = &stop};
-    (void)state;
     open_model("xeon-gold-6130", &m);
     tables_options_default(&o);
     assert_int_equal(tables_measure(&fake, &m, &o, NULL, NULL, &whole, &error), MACHINE_OK);
@@ -252,7 +238,7 @@ static void count_refused(void *data, const struct table_kind *k, const struct c
 }
 
 /* Whatever was found under a cell's name and is not that cell: it is measured again, and the table is as it must be. */
-static void what_is_not_the_cell_is_measured_again(void **state)
+TEST(what_is_not_the_cell_is_measured_again)
 {
     static const struct {
         const char *from, *to;
@@ -276,7 +262,6 @@ static void what_is_not_the_cell_is_measured_again(void **state)
     struct machine_error error;
     struct memory first = {.n = 0};
     struct tables_store store = {memory_load, memory_store, NULL, &first};
-    (void)state;
     open_model("xeon-gold-6130", &m);
     tables_options_default(&o);
     assert_int_equal(tables_measure(&fake, &m, &o, &store, NULL, &whole, &error), MACHINE_OK);
@@ -323,7 +308,7 @@ static void real_info(const struct machine *m, struct machine_info *out)
 }
 
 /* The date and the CPU are those of the cells: going on with a finished run later, and elsewhere, changes neither. */
-static void date_and_cpu_are_the_cells_own(void **state)
+TEST(date_and_cpu_are_the_cells_own)
 {
     const struct machine_ops ops = {.info = real_info};
     struct real r = {.cpu = 3};
@@ -333,7 +318,6 @@ static void date_and_cpu_are_the_cells_own(void **state)
     struct machine_error error;
     struct memory memory = {.n = 0};
     const struct tables_store store = {memory_load, memory_store, NULL, &memory};
-    (void)state;
     open_model("xeon-gold-6130", &r.inner);
     tables_options_default(&o);
     assert_int_equal(tables_measure(&fake, &m, &o, &store, NULL, &t, &error), MACHINE_OK);
@@ -357,12 +341,11 @@ static void date_and_cpu_are_the_cells_own(void **state)
     r.inner.ops->close(&r.inner);
 }
 
-static void seeds_depend_on_the_cell_alone(void **state)
+TEST(seeds_depend_on_the_cell_alone)
 {
     struct tables_options o;
     struct tables_context x = {.options = &o};
     struct cell a = {.id = "512fma-16"}, b = {.id = "512fma-8"};
-    (void)state;
     tables_options_default(&o);
     uint64_t seed = tables_cell_seed(&x, "frequency", &a);
     assert_true(seed == tables_cell_seed(&x, "frequency", &a));
@@ -372,12 +355,11 @@ static void seeds_depend_on_the_cell_alone(void **state)
     assert_true(seed != tables_cell_seed(&x, "frequency", &a));
 }
 
-static void core_counts_are_chosen(void **state)
+TEST(core_counts_are_chosen)
 {
     struct tables_options o;
     struct tables_context x = {.options = &o, .info = {.cores = 12}};
     unsigned n[TABLES_CORES_MAX];
-    (void)state;
     tables_options_default(&o);
     assert_int_equal(tables_active_cores(&x, CORES_EVERY, n), 12);
     assert_int_equal(tables_active_cores(&x, CORES_DOUBLED, n), 5); /* 1 2 4 8 12 */
@@ -406,10 +388,9 @@ static void core_counts_are_chosen(void **state)
     assert_int_equal(tables_active_cores(&x, CORES_EVERY, n), 3);
 }
 
-static void cell_names_are_harmless_and_unique(void **state)
+TEST(cell_names_are_harmless_and_unique)
 {
     struct cells c = {0};
-    (void)state;
     struct cell *first = cells_add(&c, NULL, NULL, 1, "%s", "512fma@1/8:x y");
     assert_non_null(first);
     assert_string_equal(first->id, "512fma@1-8-x-y");
@@ -422,7 +403,7 @@ static void cell_names_are_harmless_and_unique(void **state)
 }
 
 /* Every table that is listed is complete and has the columns that design.md demands. */
-static void the_registry_is_complete(void **state)
+TEST(the_registry_is_complete)
 {
     static const char *const demanded[][10] = {
         {"frequency", "cpu", "kernel", "active_cores", "level", "freq_ghz", NULL},
@@ -438,7 +419,6 @@ static void the_registry_is_complete(void **state)
     };
     size_t n;
     const struct table_kind *const *kinds = tables_all(&n);
-    (void)state;
     for (size_t d = 0; d < sizeof demanded / sizeof demanded[0]; d++) {
         const struct table_kind *k = tables_find(demanded[d][0]);
         struct table t;
@@ -456,20 +436,4 @@ static void the_registry_is_complete(void **state)
         assert_true(tables_find(kinds[i]->name) == kinds[i]);
     }
     assert_null(tables_find("nonsense"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_is_measured),
-        cmocka_unit_test(progress_is_told_by_time),
-        cmocka_unit_test(cells_found_are_not_measured_again),
-        cmocka_unit_test(what_is_not_the_cell_is_measured_again),
-        cmocka_unit_test(date_and_cpu_are_the_cells_own),
-        cmocka_unit_test(seeds_depend_on_the_cell_alone),
-        cmocka_unit_test(core_counts_are_chosen),
-        cmocka_unit_test(cell_names_are_harmless_and_unique),
-        cmocka_unit_test(the_registry_is_complete),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

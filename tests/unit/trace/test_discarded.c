@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace/discarded.c: discarded repetitions travel in the trace's metadata and come back as they were. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
+#include "tests/support/test.h"
 #include "trace/discarded.h"
 
 static void forget(struct phases *p)
@@ -21,7 +12,7 @@ static void forget(struct phases *p)
     free(p->warnings);
 }
 
-static void the_list_comes_back_through_a_file(void **state)
+TEST(the_list_comes_back_through_a_file)
 {
     const struct discarded_run list[] = {{7, "preempted 1 time(s) by the scheduler"},
                                          {3, "2 page fault(s)"},
@@ -31,7 +22,6 @@ static void the_list_comes_back_through_a_file(void **state)
     struct phases p = {.runs = 97, .runs_used = 97};
     char *file = NULL;
     size_t size;
-    (void)state;
     trace_init(&t);
     assert_int_equal(trace_add_channel(&t, TRACE_FREQ), 0);
     assert_int_equal(trace_append(&t, 0, 1), 0);
@@ -60,12 +50,11 @@ static void the_list_comes_back_through_a_file(void **state)
     trace_free(&back);
 }
 
-static void separators_in_a_reason_do_no_harm(void **state)
+TEST(separators_in_a_reason_do_no_harm)
 {
     const struct discarded_run list[] = {{1, "a; b = 5"}, {2, "x\ny"}};
     struct trace t;
     struct phases p = {.runs = 1};
-    (void)state;
     trace_init(&t);
     assert_int_equal(discarded_note(&t, list, 2), 0);
     assert_int_equal(phases_add_discarded(&t, &p), 0);
@@ -77,12 +66,11 @@ static void separators_in_a_reason_do_no_harm(void **state)
     trace_free(&t);
 }
 
-static void it_adds_to_what_the_analysis_discarded(void **state)
+TEST(it_adds_to_what_the_analysis_discarded)
 {
     const struct discarded_run invalid[] = {{5, "migrated"}};
     struct trace t;
     struct phases p = {.runs = 9, .runs_used = 8, .n_discarded = 1};
-    (void)state;
     p.discarded = calloc(1, sizeof(*p.discarded));
     p.discarded[0].run = 8;
     strcpy(p.discarded[0].why, "interrupted");
@@ -99,10 +87,9 @@ static void it_adds_to_what_the_analysis_discarded(void **state)
     trace_free(&t);
 }
 
-static void an_unreadable_list_is_a_warning(void **state)
+TEST(an_unreadable_list_is_a_warning)
 {
     const char *const lists[] = {"no number", "why = x", "why = 3,", "why = -1", "why = 99999999999999999999", "= 3"};
-    (void)state;
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         struct trace t;
         struct phases p = {.runs = 1};
@@ -114,15 +101,4 @@ static void an_unreadable_list_is_a_warning(void **state)
         forget(&p);
         trace_free(&t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_list_comes_back_through_a_file),
-        cmocka_unit_test(separators_in_a_reason_do_no_harm),
-        cmocka_unit_test(it_adds_to_what_the_analysis_discarded),
-        cmocka_unit_test(an_unreadable_list_is_a_warning),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What readings become samples of: frequency and IPC where each sample has a chain, where only some do, by cycles. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "trace/from_recording.h"
 
 enum { MOST = 400, STRIDE = 5 };
@@ -53,9 +45,8 @@ static void convert(struct trace *t, const struct counter_spec *counters, size_t
     assert_int_equal(t->n, rec.n - 1);
 }
 
-static void test_a_chain_in_each_sample(void **state)
+TEST_WITH(test_a_chain_in_each_sample, begin, NULL)
 {
-    (void)state;
     struct trace t;
     for (unsigned i = 0; i < 20; i++)
         add_reading(i < 10 ? 50 : 100, i < 10 ? 100 : 200, 200); /* 4 GHz, then 2 GHz, at the same IPC */
@@ -68,9 +59,8 @@ static void test_a_chain_in_each_sample(void **state)
 }
 
 /* Samples without one have no frequency; the IPC of all is by the recording's, and tells their payload's rate. */
-static void test_a_chain_in_some_samples(void **state)
+TEST_WITH(test_a_chain_in_some_samples, begin, NULL)
 {
-    (void)state;
     struct trace t;
     for (unsigned i = 0; i < 201; i++) {
         bool chain = i % 4 == 0;
@@ -87,9 +77,8 @@ static void test_a_chain_in_some_samples(void **state)
 }
 
 /* By a clock in steps: single chains are off by a step, all of them together by little. */
-static void test_steps_even_out(void **state)
+TEST_WITH(test_steps_even_out, begin, NULL)
 {
-    (void)state;
     enum { STEP = 20 };
     struct trace t;
     uint32_t random = 1;
@@ -108,9 +97,8 @@ static void test_steps_even_out(void **state)
 }
 
 /* What is lost in a chain is lost in its sample, and neither its frequency nor that of all is told by it. */
-static void test_an_interrupted_chain(void **state)
+TEST_WITH(test_an_interrupted_chain, begin, NULL)
 {
-    (void)state;
     struct trace t;
     for (unsigned i = 0; i < 101; i++)
         add_reading(50, i % 4 == 0 ? (i == 40 ? 5000 : 100) : 0, i % 4 == 0 ? 200 : 0);
@@ -123,9 +111,8 @@ static void test_an_interrupted_chain(void **state)
     trace_free(&t);
 }
 
-static void test_no_chain_at_all(void **state)
+TEST_WITH(test_no_chain_at_all, begin, NULL)
 {
-    (void)state;
     struct trace t;
     for (unsigned i = 0; i < 5; i++)
         add_reading(50, 0, 0);
@@ -135,9 +122,8 @@ static void test_no_chain_at_all(void **state)
     trace_free(&t);
 }
 
-static void test_cycles(void **state)
+TEST_WITH(test_cycles, begin, NULL)
 {
-    (void)state;
     static const struct counter_spec cycles[] = {{COUNTER_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}, {COUNTER_EVENT, 1}};
     struct trace t;
     for (unsigned i = 0; i < 10; i++)
@@ -148,17 +134,4 @@ static void test_cycles(void **state)
         assert_true(fabs(t.channel[TRACE_IPC][i] - 0.5) < 1e-6);
     }
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_a_chain_in_each_sample, begin),
-        cmocka_unit_test_setup(test_a_chain_in_some_samples, begin),
-        cmocka_unit_test_setup(test_steps_even_out, begin),
-        cmocka_unit_test_setup(test_an_interrupted_chain, begin),
-        cmocka_unit_test_setup(test_no_chain_at_all, begin),
-        cmocka_unit_test_setup(test_cycles, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace/trace_csv.c: what is read is what was written, and what cannot be read is named by line and column. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 #include "tests/support/trace_text.h"
 
 static float value(const struct trace *t, enum trace_channel c, size_t i)
@@ -20,9 +10,8 @@ static float value(const struct trace *t, enum trace_channel c, size_t i)
     return t->channel[c][i];
 }
 
-static void all_columns(void **state)
+TEST(all_columns)
 {
-    (void)state;
     struct trace t;
     trace_text_good("# cpu: Some CPU: the second\n#period_us : 1.5 \n# a comment\n"
                     "run,time_us,freq_ghz,ipc,volts,lvl0,lvl1,lvl2,throttle\n"
@@ -45,9 +34,8 @@ static void all_columns(void **state)
     trace_free(&t);
 }
 
-static void columns_in_any_order(void **state)
+TEST(columns_in_any_order)
 {
-    (void)state;
     struct trace t;
     trace_text_good("ipc,time_us,freq_ghz\n1,2,3\n4,5,6\n", &t);
     assert_null(t.run);
@@ -58,9 +46,8 @@ static void columns_in_any_order(void **state)
 }
 
 /* A byte order mark, CRLF, blanks around fields, quotes, empty lines, comments in between. */
-static void forms_of_other_tools(void **state)
+TEST(forms_of_other_tools)
 {
-    (void)state;
     struct trace t;
     trace_text_good(
         "\xef\xbb\xbf# machine: other\r\n\r\n  \"time_us\" ,\tfreq_ghz , volts\r\n 1 , \"2.5\"\t,nan\r\n   \r\n"
@@ -76,9 +63,8 @@ static void forms_of_other_tools(void **state)
     trace_free(&t);
 }
 
-static void unknown_columns_are_kept(void **state)
+TEST(unknown_columns_are_kept)
 {
-    (void)state;
     struct trace t, again;
     trace_text_good("time_us,note,freq_ghz,\"a \"\"b\"\", c\"\n1,\"x, \"\"y\"\"\",2,\n2,,3,caf\xc3\xa9\n", &t);
     char *text = trace_text_of(&t);
@@ -100,9 +86,8 @@ static void unknown_columns_are_kept(void **state)
     trace_free(&again);
 }
 
-static void interleaved_runs_are_put_together(void **state)
+TEST(interleaved_runs_are_put_together)
 {
-    (void)state;
     struct trace t;
     trace_text_good("run,time_us,ipc,tag\n2,1,21,a\n1,1,11,b\n2,2,22,c\n1,2,12,d\n1,2,13,e\n0,-5,1,f\n", &t);
     static const uint32_t run[] = {0, 1, 1, 1, 2, 2};
@@ -166,9 +151,8 @@ static const struct broken broken[] = {
     {"time_us,ipc\n1,0123456789012345678901234567890123456789012345x\n", 2, 2, "..."},
 };
 
-static void errors_name_line_and_column(void **state)
+TEST(errors_name_line_and_column)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         const struct broken *b = &broken[i];
         struct trace t;
@@ -292,9 +276,8 @@ static int read_key(const char *key, const char *value, struct trace *t, struct 
     return trace_text_read(text, (size_t)length, t, err);
 }
 
-static void keys_have_a_type_and_a_range(void **state)
+TEST(keys_have_a_type_and_a_range)
 {
-    (void)state;
     struct trace t;
     struct trace_error err;
     size_t wrong = 0;
@@ -326,9 +309,8 @@ static void keys_have_a_type_and_a_range(void **state)
 }
 
 /* Of a file that was cut, the last number may be another one: 2 instead of 2.8. */
-static void a_last_line_without_an_end_is_left_out(void **state)
+TEST(a_last_line_without_an_end_is_left_out)
 {
-    (void)state;
     struct trace t;
     struct trace_error err;
     trace_text_good("time_us,freq_ghz\n1,2.8\n2,2.8\n3,2.8", &t);
@@ -349,9 +331,8 @@ static void a_last_line_without_an_end_is_left_out(void **state)
     assert_non_null(strstr(err.text, "truncated"));
 }
 
-static void other_formats_are_named(void **state)
+TEST(other_formats_are_named)
 {
-    (void)state;
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -379,9 +360,8 @@ static void other_formats_are_named(void **state)
     assert_non_null(strstr(err.text, "zcat FILE | characterize --analyze -"));
 }
 
-static void binary_is_no_trace(void **state)
+TEST(binary_is_no_trace)
 {
-    (void)state;
     static const char nul[] = "time_us,ipc\n1,2\n2,3\0,4\n";
     struct trace t;
     struct trace_error err;
@@ -399,9 +379,8 @@ static void binary_is_no_trace(void **state)
     }
 }
 
-static void long_lines_and_many_columns(void **state)
+TEST(long_lines_and_many_columns)
 {
-    (void)state;
     struct trace t;
     struct trace_error err;
     size_t size = 3 << 20;
@@ -435,9 +414,8 @@ static void long_lines_and_many_columns(void **state)
     free(text);
 }
 
-static void a_full_disk_is_told(void **state)
+TEST(a_full_disk_is_told)
 {
-    (void)state;
     FILE *full = fopen("/dev/full", "w");
     if (!full) {
         print_message("skipped: /dev/full cannot be opened here\n");
@@ -451,9 +429,8 @@ static void a_full_disk_is_told(void **state)
 }
 
 /* Found by fuzzing: where columns change places in writing, a name must not change with its place in the line. */
-static void carriage_returns_around_names(void **state)
+TEST(carriage_returns_around_names)
 {
-    (void)state;
     struct trace t, back;
     trace_text_good("run,time_us,ghz \r\r,ipc\r,volts\r\r\n0,1,5\r,2,0.9\r\n", &t);
     assert_non_null(t.channel[TRACE_IPC]);
@@ -469,9 +446,8 @@ static void carriage_returns_around_names(void **state)
 }
 
 /* Each key is looked up among the others: a file of nothing but keys would take time without bound. */
-static void keys_without_end(void **state)
+TEST(keys_without_end)
 {
-    (void)state;
     enum { KEYS = 1000, ROOM = 40 * KEYS };
     static char text[ROOM];
     for (int more = 0; more < 2; more++) {
@@ -491,25 +467,4 @@ static void keys_without_end(void **state)
             trace_free(&t);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_columns),
-        cmocka_unit_test(columns_in_any_order),
-        cmocka_unit_test(forms_of_other_tools),
-        cmocka_unit_test(unknown_columns_are_kept),
-        cmocka_unit_test(interleaved_runs_are_put_together),
-        cmocka_unit_test(errors_name_line_and_column),
-        cmocka_unit_test(keys_have_a_type_and_a_range),
-        cmocka_unit_test(a_last_line_without_an_end_is_left_out),
-        cmocka_unit_test(other_formats_are_named),
-        cmocka_unit_test(binary_is_no_trace),
-        cmocka_unit_test(long_lines_and_many_columns),
-        cmocka_unit_test(carriage_returns_around_names),
-        cmocka_unit_test(a_full_disk_is_told),
-        cmocka_unit_test(keys_without_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace/trace_csv.c: random numbers, traces and damages. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 #include "tests/support/trace_text.h"
 
 /* Every way of writing a number gives the double that the C library reads. */
-static void numbers_are_exact(void **state)
+TEST(numbers_are_exact)
 {
-    (void)state;
     static const char *const form[] = {"%.0f", "%.1f", "%.4f", "%.12f", "%.17g", "%.7g", "%e", "%+.3f", "%.25f"};
     struct rng r;
     rng_init(&r, 2, 0);
@@ -152,9 +140,8 @@ static void same_trace(const struct trace *a, const struct trace *b)
 }
 
 /* Written and read, a trace is the same; written again, the file is the same to the byte. */
-static void round_trip(void **state)
+TEST(round_trip)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         struct rng r;
         struct trace t, back;
@@ -181,9 +168,8 @@ static size_t lines_of(const char *text, size_t size)
 }
 
 /* Damaged files are refused with a place that exists, or read as something that can be written and read again. */
-static void damaged_files(void **state)
+TEST(damaged_files)
 {
-    (void)state;
     size_t refused = 0, taken = 0;
     static const char marks[] = ",\n\"\r#\t -.eE+nax0129\x80\xff";
     for (uint64_t seed = 0; seed < 5000; seed++) {
@@ -216,14 +202,4 @@ static void damaged_files(void **state)
     }
     /* both must occur often, or this tests nothing */
     assert_true(refused > 1000 && taken > 300);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_exact),
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(damaged_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Archives: what is written is read back, by tar as well; hostile ones are refused with a reason. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 /* cmocka needs the four above first */
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "util/archive.h"
 
 enum { BLOCK = 512 };
@@ -39,9 +31,8 @@ static int read_back(const void *bytes, size_t size, struct archive_member *memb
     return status;
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-    (void)state;
     char empty[] = "", block[BLOCK + 1], large[300001], why[200];
     memset(block, 'b', BLOCK);
     block[BLOCK] = '\0';
@@ -139,9 +130,8 @@ static void refused_header(const char *name, const char *size, char type, const 
     refused(tar, sizeof tar, pattern);
 }
 
-static void test_hostile_archives(void **state)
+TEST(test_hostile_archives)
 {
-    (void)state;
     char tar[40 * BLOCK], why[200];
     struct archive_member out[ARCHIVE_MEMBERS_MAX];
     size_t n;
@@ -189,9 +179,8 @@ static void test_hostile_archives(void **state)
 }
 
 /* 200 MB of zeros in 200 KB. */
-static void test_bomb(void **state)
+TEST(test_bomb)
 {
-    (void)state;
     size_t size = (size_t)200 << 20;
     char *zeros = calloc(1, size);
     assert_non_null(zeros);
@@ -201,9 +190,8 @@ static void test_bomb(void **state)
 }
 
 /* Cut off anywhere, any byte changed, something behind it: refused, or the same contents. */
-static void test_damage(void **state)
+TEST(test_damage)
 {
-    (void)state;
     char text[] = "{\"format\": \"characterize-readings/1\", \"n\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}", why[200];
     const struct archive_member in[] = {{"readings.json", text, sizeof text - 1, false}};
     struct archive_member out[ARCHIVE_MEMBERS_MAX];
@@ -234,15 +222,4 @@ static void test_damage(void **state)
     assert_non_null(strstr(why, "trailing"));
     free(more);
     free(b.text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_hostile_archives),
-        cmocka_unit_test(test_bomb),
-        cmocka_unit_test(test_damage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* util/atomic_file.c: whole or not at all, on every way out. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "util/atomic_file.h"
 #include "tests/support/folder.h"
 
@@ -86,7 +77,7 @@ static void write_whole(const char *name, const char *text)
     assert_int_equal(atomic_commit(&f, why, sizeof(why)), 0);
 }
 
-static void appears_only_when_committed(void **state)
+TEST_WITH(appears_only_when_committed, make_place, remove_place)
 {
     struct place *p = *state;
     struct atomic_file f;
@@ -100,7 +91,7 @@ static void appears_only_when_committed(void **state)
     assert_int_equal(entries(p->directory), 1);
 }
 
-static void respects_umask(void **state)
+TEST_WITH(respects_umask, make_place, remove_place)
 {
     struct place *p = *state;
     struct stat s;
@@ -111,7 +102,7 @@ static void respects_umask(void **state)
     assert_int_equal(s.st_mode & 0777, 0640);
 }
 
-static void replaces_and_keeps_permissions(void **state)
+TEST_WITH(replaces_and_keeps_permissions, make_place, remove_place)
 {
     struct place *p = *state;
     struct stat s;
@@ -123,7 +114,7 @@ static void replaces_and_keeps_permissions(void **state)
     assert_int_equal(entries(p->directory), 1);
 }
 
-static void abandoning_leaves_the_old_file(void **state)
+TEST_WITH(abandoning_leaves_the_old_file, make_place, remove_place)
 {
     struct place *p = *state;
     struct atomic_file f;
@@ -148,7 +139,7 @@ static void assert_refused(const char *name, const char *reason)
     assert_non_null(strstr(why, reason));
 }
 
-static void refuses_a_symbolic_link(void **state)
+TEST_WITH(refuses_a_symbolic_link, make_place, remove_place)
 {
     struct place *p = *state;
     char link[160];
@@ -162,7 +153,7 @@ static void refuses_a_symbolic_link(void **state)
     assert_true(S_ISLNK(s.st_mode));
 }
 
-static void follows_own_links_on_the_way(void **state)
+TEST_WITH(follows_own_links_on_the_way, make_place, remove_place)
 {
     struct place *p = *state;
     char link[160], name[200];
@@ -176,7 +167,7 @@ static void follows_own_links_on_the_way(void **state)
     assert_refused(name, strerror(ELOOP));
 }
 
-static void refuses_what_cannot_be_written(void **state)
+TEST_WITH(refuses_what_cannot_be_written, make_place, remove_place)
 {
     struct place *p = *state;
     char name[200];
@@ -195,7 +186,7 @@ static void refuses_what_cannot_be_written(void **state)
     assert_int_equal(entries(p->directory), 2);
 }
 
-static void long_names_work(void **state)
+TEST_WITH(long_names_work, make_place, remove_place)
 {
     struct place *p = *state;
     char name[64 + NAME_MAX + 2];
@@ -207,10 +198,9 @@ static void long_names_work(void **state)
     assert_holds(name, "second");
 }
 
-static void a_device_is_written_not_replaced(void **state)
+TEST(a_device_is_written_not_replaced)
 {
     struct stat before, after;
-    (void)state;
     assert_int_equal(stat("/dev/null", &before), 0);
     write_whole("/dev/null", "nobody reads this");
     assert_int_equal(stat("/dev/null", &after), 0);
@@ -218,11 +208,10 @@ static void a_device_is_written_not_replaced(void **state)
     assert_int_equal(before.st_ino, after.st_ino);
 }
 
-static void a_full_device_is_an_error(void **state)
+TEST(a_full_device_is_an_error)
 {
     struct atomic_file f;
     char why[400] = "";
-    (void)state;
     assert_int_equal(atomic_open(&f, "/dev/full", why, sizeof(why)), 0);
     fputs("text", f.stream);
     assert_int_equal(atomic_commit(&f, why, sizeof(why)), -1);
@@ -230,7 +219,7 @@ static void a_full_device_is_an_error(void **state)
 }
 
 /* A killed process cannot clean up: nothing may be left that it would have had to remove. */
-static void a_kill_leaves_nothing(void **state)
+TEST_WITH(a_kill_leaves_nothing, make_place, remove_place)
 {
     struct place *p = *state;
     char why[400];
@@ -286,7 +275,7 @@ static int use_named_form(const char *directory)
     return atomic_check("/target", 0, why, sizeof(why)) == 0 && entries("/") == 1 ? 0 : 5;
 }
 
-static void a_temporary_name_where_needed(void **state)
+TEST_WITH(a_temporary_name_where_needed, make_place, remove_place)
 {
     struct place *p = *state;
     pid_t child = fork();
@@ -303,7 +292,7 @@ static void a_temporary_name_where_needed(void **state)
     assert_holds(p->file, "first");
 }
 
-static void a_full_disk_leaves_the_old_file(void **state)
+TEST_WITH(a_full_disk_leaves_the_old_file, make_place, remove_place)
 {
     struct place *p = *state;
     struct atomic_file f;
@@ -336,7 +325,7 @@ static void a_full_disk_leaves_the_old_file(void **state)
     assert_int_equal(s.st_size, 3);
 }
 
-static void checking_changes_nothing(void **state)
+TEST_WITH(checking_changes_nothing, make_place, remove_place)
 {
     struct place *p = *state;
     char why[400];
@@ -349,7 +338,7 @@ static void checking_changes_nothing(void **state)
 }
 
 /* Nobody reads: refused after a while, not waited for. With a reader it is told the text, and no end before that. */
-static void a_pipe_needs_a_reader(void **state)
+TEST_WITH(a_pipe_needs_a_reader, make_place, remove_place)
 {
     struct place *p = *state;
     char text[16] = "", why[400] = "";
@@ -367,7 +356,7 @@ static void a_pipe_needs_a_reader(void **state)
     assert_int_equal(entries(p->directory), 1);
 }
 
-static void a_descriptor_is_written_where_it_stands(void **state)
+TEST_WITH(a_descriptor_is_written_where_it_stands, make_place, remove_place)
 {
     struct place *p = *state;
     char name[40];
@@ -396,7 +385,7 @@ static void assert_belongs(const char *name, uid_t user, mode_t mode)
 }
 
 /* What was there belonged to another user: so does the new file only where that user cannot have put it there. */
-static void another_user_gets_nothing(void **state)
+TEST_WITH(another_user_gets_nothing, make_place, remove_place)
 {
     enum { NOBODY = 65534 };
     static const struct {
@@ -424,7 +413,7 @@ static void another_user_gets_nothing(void **state)
 }
 
 /* Where others can make names, one of them may be the second name of a file that was not meant. */
-static void a_file_with_two_names_gives_no_permissions(void **state)
+TEST_WITH(a_file_with_two_names_gives_no_permissions, make_place, remove_place)
 {
     struct place *p = *state;
     char second[160];
@@ -449,7 +438,7 @@ static int try_as_nobody(const char *file)
     return atomic_open(&f, file, why, sizeof(why)) == -1 && strstr(why, strerror(EACCES)) != NULL ? 0 : 1;
 }
 
-static void a_protected_file_is_not_replaced(void **state)
+TEST_WITH(a_protected_file_is_not_replaced, make_place, remove_place)
 {
     struct place *p = *state;
     if (geteuid() != 0) {
@@ -469,7 +458,7 @@ static void a_protected_file_is_not_replaced(void **state)
 }
 
 /* What a kill at a bad moment leaves: only names of that form go, and only those of the file that is named. */
-static void temporary_names_are_swept(void **state)
+TEST_WITH(temporary_names_are_swept, make_place, remove_place)
 {
     static const char *const names[] = {".file.0123456789abcdef.tmp",
                                         ".run.json.00000000000000ff.tmp",
@@ -496,33 +485,4 @@ static void temporary_names_are_swept(void **state)
     assert_int_equal(atomic_sweep(fd, NULL), 0);
     for (size_t i = 2; i < N; i++)
         assert_int_equal(unlink(path[i]), 0);
-}
-
-#define TEST_IN_PLACE(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST_IN_PLACE(appears_only_when_committed),
-        TEST_IN_PLACE(respects_umask),
-        TEST_IN_PLACE(replaces_and_keeps_permissions),
-        TEST_IN_PLACE(abandoning_leaves_the_old_file),
-        TEST_IN_PLACE(refuses_a_symbolic_link),
-        TEST_IN_PLACE(follows_own_links_on_the_way),
-        TEST_IN_PLACE(a_pipe_needs_a_reader),
-        TEST_IN_PLACE(a_descriptor_is_written_where_it_stands),
-        TEST_IN_PLACE(another_user_gets_nothing),
-        TEST_IN_PLACE(a_file_with_two_names_gives_no_permissions),
-        TEST_IN_PLACE(refuses_what_cannot_be_written),
-        TEST_IN_PLACE(long_names_work),
-        cmocka_unit_test(a_device_is_written_not_replaced),
-        cmocka_unit_test(a_full_device_is_an_error),
-        TEST_IN_PLACE(a_kill_leaves_nothing),
-        TEST_IN_PLACE(a_temporary_name_where_needed),
-        TEST_IN_PLACE(a_full_disk_leaves_the_old_file),
-        TEST_IN_PLACE(checking_changes_nothing),
-        TEST_IN_PLACE(a_protected_file_is_not_replaced),
-        TEST_IN_PLACE(temporary_names_are_swept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

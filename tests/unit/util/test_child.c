@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* util/child.c: other programs are started as a shell would, and end with the process that started them. */
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "util/child.h"
 
 /* sh -c SCRIPT; its output and its complaints go to `out`. Returns what child_start() does. */
@@ -31,13 +22,12 @@ static int start(const char *script, int out, pid_t *pid)
     return error;
 }
 
-static void streams_signals_and_status(void **state)
+TEST(streams_signals_and_status)
 {
     char text[200] = "";
     int status, out = memfd_create("out", MFD_CLOEXEC);
     pid_t pid;
     sigset_t blocked, before;
-    (void)state;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGTERM);
     sigprocmask(SIG_BLOCK, &blocked, &before);
@@ -62,13 +52,12 @@ static void streams_signals_and_status(void **state)
     close(out);
 }
 
-static void what_cannot_be_started_is_an_error(void **state)
+TEST(what_cannot_be_started_is_an_error)
 {
     char name[] = "x";
     char *const argv[] = {name, NULL};
     int out = memfd_create("out", MFD_CLOEXEC);
     pid_t pid;
-    (void)state;
     assert_int_equal(child_start("/nonexistent/x", argv, environ, out, out, out, false, &pid), ENOENT);
     assert_int_equal(child_start("/tmp", argv, environ, out, out, out, false, &pid), EACCES);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nothing is left to be waited for */
@@ -77,11 +66,10 @@ static void what_cannot_be_started_is_an_error(void **state)
 }
 
 /* A process that starts one that would last, and is killed. */
-static void it_ends_with_the_process_that_started_it(void **state)
+TEST(it_ends_with_the_process_that_started_it)
 {
     int told[2], status;
     pid_t child, grandchild = 0;
-    (void)state;
     assert_int_equal(pipe(told), 0);
     child = fork();
     if (child == 0) {
@@ -103,14 +91,4 @@ static void it_ends_with_the_process_that_started_it(void **state)
     assert_int_equal(read(told[0], &grandchild, 1), 0);
     alarm(0);
     close(told[0]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(streams_signals_and_status),
-        cmocka_unit_test(what_cannot_be_started_is_an_error),
-        cmocka_unit_test(it_ends_with_the_process_that_started_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

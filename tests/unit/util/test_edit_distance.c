@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How far names are from each other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "util/edit_distance.h"
 #include "tests/support/random_numbers.h"
 
@@ -16,9 +9,8 @@ static unsigned between(const char *a, const char *b)
     return edit_distance(a, strlen(a), b);
 }
 
-static void test_exact(void **state)
+TEST(test_exact)
 {
-    (void)state;
     assert_int_equal(between("", ""), 0);
     assert_int_equal(between("table", "table"), 0);
     assert_int_equal(between("TABLE", "table"), 0);
@@ -33,9 +25,8 @@ static void test_exact(void **state)
 }
 
 /* One edit is one edit away, and it is as far there as back. */
-static void test_random(void **state)
+TEST(test_random)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 1, 0);
     for (int round = 0; round < 3000; round++) {
@@ -55,22 +46,11 @@ static void test_random(void **state)
 }
 
 /* Names that are longer than the table, as anybody may type them, cost nothing but time. */
-static void test_long(void **state)
+TEST(test_long)
 {
-    (void)state;
     char name[500];
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     assert_int_equal(between(name, "table"), 499);
     assert_int_equal(between("table", name), EDIT_NAME_MAX - 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_long),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lists that grow: nothing is lost, also where they become shorter in between. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 #include "util/list.h"
 
-static void it_keeps_what_is_in_it(void **state)
+TEST(it_keeps_what_is_in_it)
 {
     size_t *list = NULL;
-    (void)state;
     for (size_t n = 0; n < 1000; n++) {
         assert_true(list_room(&list, n, sizeof *list));
         list[n] = n;
@@ -24,10 +15,9 @@ static void it_keeps_what_is_in_it(void **state)
     free(list);
 }
 
-static void it_may_become_shorter(void **state)
+TEST(it_may_become_shorter)
 {
     size_t *list = NULL, n = 0;
-    (void)state;
     for (size_t step = 0; step < 4000; step++) {
         if (n && step % 7 >= 4)
             n = step % 7 == 6 ? n - 1 : step % 1000 < 990 ? n : n / 3;
@@ -41,24 +31,13 @@ static void it_may_become_shorter(void **state)
     free(list);
 }
 
-static void what_is_too_much_leaves_it_as_it_was(void **state)
+TEST(what_is_too_much_leaves_it_as_it_was)
 {
     char *list = NULL;
-    (void)state;
     skip_where_sanitized("the sanitizers end a program that asks for so much");
     assert_true(list_room(&list, 0, 1));
     list[0] = 'x';
     assert_false(list_room(&list, 1, SIZE_MAX / 4));
     assert_int_equal(list[0], 'x');
     free(list);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_keeps_what_is_in_it),
-        cmocka_unit_test(it_may_become_shorter),
-        cmocka_unit_test(what_is_too_much_leaves_it_as_it_was),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

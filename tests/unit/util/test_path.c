@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* util/path.c: who decides where a path leads, and nothing that waits. */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -18,8 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "util/path.h"
 #include "tests/support/folder.h"
 
@@ -69,7 +60,7 @@ static void need_root(void)
     }
 }
 
-static void descriptors_are_known_by_name(void **state)
+TEST(descriptors_are_known_by_name)
 {
     static const struct {
         const char *path;
@@ -78,13 +69,12 @@ static void descriptors_are_known_by_name(void **state)
         {"/dev/stdin", 0},    {"/dev/stdout", 1},   {"/dev/stderr", 2}, {"/dev/fd/63", 63}, {"/proc/self/fd/7", 7},
         {"/dev/fd/", -1},     {"/dev/fd/1x", -1},   {"/dev/fd/-1", -1}, {"/dev/fd/1/", -1}, {"/dev/fd/9999999999", -1},
         {"/proc/1/fd/1", -1}, {"/dev/stdoutx", -1}, {"dev/fd/1", -1},   {"-", -1},          {"", -1}};
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_int_equal(path_descriptor(cases[i].path), cases[i].fd);
 }
 
 /* Every way of writing a directory's name leads to it. */
-static void finds_directories(void **state)
+TEST_WITH(finds_directories, make_place, remove_place)
 {
     static const char *const ways[] = {"a", "a/", "a//",    "./a",  "a/.", "a/b/..",
                                        "l", "l/", "l/../a", "up/a", "abs", "ll"};
@@ -119,7 +109,7 @@ static void finds_directories(void **state)
     assert_int_equal(path_open_directory("", p->why, sizeof(p->why)), -1);
 }
 
-static void finds_parents(void **state)
+TEST(finds_parents)
 {
     static const struct {
         const char *path, *directory, *name;
@@ -133,7 +123,6 @@ static void finds_parents(void **state)
                  {"..", ".", ".."}};
     char name[NAME_MAX + 1], why[WHY_SIZE], longer[NAME_MAX + 2];
     struct stat wanted, found;
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int fd = path_open_parent(cases[i].path, name, why, sizeof(why));
         assert_true(fd >= 0);
@@ -150,7 +139,7 @@ static void finds_parents(void **state)
 }
 
 /* Who owns the link and who the directory it lies in: all nine, seen by root; it is followed for root's own alone. */
-static void links_of_others_are_not_followed(void **state)
+TEST_WITH(links_of_others_are_not_followed, make_place, remove_place)
 {
     static const uid_t users[] = {0, NOBODY, OTHER};
     static const mode_t modes[] = {0755, 01777, 0777};
@@ -192,7 +181,7 @@ static int walk_as(uid_t user, const char *path)
     return WEXITSTATUS(status);
 }
 
-static void a_user_follows_own_links_and_those_of_root(void **state)
+TEST_WITH(a_user_follows_own_links_and_those_of_root, make_place, remove_place)
 {
     static const struct {
         uid_t link;
@@ -213,7 +202,7 @@ static void a_user_follows_own_links_and_those_of_root(void **state)
 }
 
 /* A directory and a link take turns in having one name, as fast as can be: the way never leads through the link. */
-static void a_race_leads_nowhere_else(void **state)
+TEST_WITH(a_race_leads_nowhere_else, make_place, remove_place)
 {
     enum { ROUNDS = 20000 };
     struct pinning *p = *state;
@@ -264,7 +253,7 @@ static int read_one(struct pinning *p, int (*open_it)(const char *, FILE **, cha
     return c;
 }
 
-static void reads_what_is_named_and_what_is_found(void **state)
+TEST_WITH(reads_what_is_named_and_what_is_found, make_place, remove_place)
 {
     static const struct {
         const char *name, *why_named, *why_found; /* NULL: it is read */
@@ -307,7 +296,7 @@ static pid_t write_later(const char *name, const char *text, unsigned before_us,
 }
 
 /* A writer that comes soon, and one that is there but has nothing to say yet: nothing is lost, the end is the end. */
-static void a_pipe_with_a_writer_is_read(void **state)
+TEST_WITH(a_pipe_with_a_writer_is_read, make_place, remove_place)
 {
     static const unsigned moments[][2] = {{0, 0}, {300000, 0}, {0, 300000}, {0, 1300000}};
     struct pinning *p = *state;
@@ -330,7 +319,7 @@ static void a_pipe_with_a_writer_is_read(void **state)
     }
 }
 
-static void block_devices_are_refused(void **state)
+TEST_WITH(block_devices_are_refused, make_place, remove_place)
 {
     struct pinning *p = *state;
     struct stat s;
@@ -347,7 +336,7 @@ static void block_devices_are_refused(void **state)
 }
 
 /* What existed when it was looked at must be what was opened; a pipe of somebody else is not written. */
-static void pipes_of_others_are_not_written(void **state)
+TEST_WITH(pipes_of_others_are_not_written, make_place, remove_place)
 {
     static const uid_t users[] = {0, NOBODY};
     struct pinning *p = *state;
@@ -372,23 +361,4 @@ static void pipes_of_others_are_not_written(void **state)
         assert_int_equal(unlink(p->name), 0);
     }
     assert_int_equal(chown(p->directory, 0, 0), 0);
-}
-
-#define TEST_IN_PLACE(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(descriptors_are_known_by_name),
-        TEST_IN_PLACE(finds_directories),
-        cmocka_unit_test(finds_parents),
-        TEST_IN_PLACE(links_of_others_are_not_followed),
-        TEST_IN_PLACE(a_user_follows_own_links_and_those_of_root),
-        TEST_IN_PLACE(a_race_leads_nowhere_else),
-        TEST_IN_PLACE(reads_what_is_named_and_what_is_found),
-        TEST_IN_PLACE(a_pipe_with_a_writer_is_read),
-        TEST_IN_PLACE(block_devices_are_refused),
-        TEST_IN_PLACE(pipes_of_others_are_not_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Text of unknown origin: every limit of what UTF-8 is (RFC 3629, section 4), and of what is shown. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "util/plain_text.h"
 
 #define NOT "\xEF\xBF\xBD" /* U+FFFD, in the place of a byte */
@@ -27,7 +17,7 @@ static void shows(const char *in, const char *wanted)
     free(copy);
 }
 
-static void what_is_well_formed_stays(void **state)
+TEST(what_is_well_formed_stays)
 {
     /* the first and the last of each length, and those next to the surrogates */
     static const char *const good[] = {"",
@@ -41,12 +31,11 @@ static void what_is_well_formed_stays(void **state)
                                        "\xF0\x90\x80\x80",
                                        "\xF1\x80\x80\x80",
                                        "\xF4\x8F\xBF\xBF"};
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         shows(good[i], good[i]);
 }
 
-static void what_is_not_well_formed_is_replaced(void **state)
+TEST(what_is_not_well_formed_is_replaced)
 {
     static const struct {
         const char *in, *out;
@@ -82,13 +71,12 @@ static void what_is_not_well_formed_is_replaced(void **state)
          "a\x98",
          NOT NOT "a" NOT},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         shows(cases[i].in, cases[i].out);
 }
 
 /* The first and the last of each range, and what stands next to it. */
-static void what_moves_or_reorders_is_not_shown(void **state)
+TEST(what_moves_or_reorders_is_not_shown)
 {
     static const char *const hidden[] = {"\x01",         "\x1B",         "\x1F",         "\x7F",
                                          "\xC2\x80",     "\xC2\x9F",     "\xD8\x9C",     "\xE2\x80\x8E",
@@ -105,7 +93,6 @@ static void what_moves_or_reorders_is_not_shown(void **state)
                                         "\xE2\x80\xAF",
                                         "\xE2\x81\xA5",
                                         "\xE2\x81\xAA"};
-    (void)state;
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         shows(hidden[i], "?");
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
@@ -114,10 +101,9 @@ static void what_moves_or_reorders_is_not_shown(void **state)
 }
 
 /* At a character, and only where it does not fit. */
-static void what_does_not_fit_is_cut_off(void **state)
+TEST(what_does_not_fit_is_cut_off)
 {
     char out[8];
-    (void)state;
     assert_int_equal(plain_text("abcdefg", out, sizeof out), 7);
     assert_string_equal(out, "abcdefg");
     assert_int_equal(plain_text("abcdefgh", out, sizeof out), 7);
@@ -133,9 +119,8 @@ static void what_does_not_fit_is_cut_off(void **state)
 }
 
 /* printf writes what rounds to 0 from below as "-0.0". */
-static void no_zero_is_negative(void **state)
+TEST(no_zero_is_negative)
 {
-    (void)state;
     static const struct {
         double value;
         int decimals;
@@ -153,9 +138,8 @@ static void no_zero_is_negative(void **state)
     assert_true(isnan(plain_number(NAN, 1)));
 }
 
-static void messages_show_the_beginning(void **state)
+TEST(messages_show_the_beginning)
 {
-    (void)state;
     assert_string_equal(plain_shown("").text, "");
     assert_string_equal(plain_shown("\xC3\xBC\x1B").text, "\xC3\xBC?");
     assert_string_equal(plain_shown("1234567890123456789012345678901234567890").text,
@@ -167,14 +151,4 @@ static void messages_show_the_beginning(void **state)
                         "123456789012345678901234567890123456789...");
     assert_string_equal(plain_shown("1234567890123456789012345678901234567890\xF0\x9F\x98\x80").text,
                         "1234567890123456789012345678901234567890...");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_well_formed_stays),           cmocka_unit_test(what_is_not_well_formed_is_replaced),
-        cmocka_unit_test(what_moves_or_reorders_is_not_shown), cmocka_unit_test(what_does_not_fit_is_cut_off),
-        cmocka_unit_test(messages_show_the_beginning),         cmocka_unit_test(no_zero_is_negative),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* util/screen_text.c, util/xml_text.c: lines are broken where they end; text does no harm in a page. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/support/stream_text.h"
+#include "tests/support/test.h"
 #include "util/screen_text.h"
 #include "util/xml_text.h"
 
@@ -23,9 +17,8 @@ static void must_be(const char *text, unsigned column, unsigned indent, unsigned
     free(seen);
 }
 
-static void words_stay_in_their_width(void **state)
+TEST(words_stay_in_their_width)
 {
-    (void)state;
     must_be("", 0, 2, 10, "");
     must_be("  one   two ", 0, 2, 7, "one two");
     must_be("one two", 0, 2, 6, "one\n  two");
@@ -38,7 +31,7 @@ static void words_stay_in_their_width(void **state)
     must_be("a b", 0, 0, UINT_MAX, "a b");
 }
 
-static void widths_are_those_that_can_be_used(void **state)
+TEST(widths_are_those_that_can_be_used)
 {
     static const struct {
         const char *columns;
@@ -47,7 +40,6 @@ static void widths_are_those_that_can_be_used(void **state)
         {"72", 72},          {"200", 200},         {"10", SCREEN_WIDTH_LEAST}, {"", SCREEN_WIDTH},
         {"0", SCREEN_WIDTH}, {"-3", SCREEN_WIDTH}, {"80x", SCREEN_WIDTH},      {"99999999999999999999", SCREEN_WIDTH}};
     FILE *file = tmpfile();
-    (void)state;
     assert_non_null(file);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         setenv("COLUMNS", cases[i].columns, 1);
@@ -61,24 +53,13 @@ static void widths_are_those_that_can_be_used(void **state)
     fclose(file);
 }
 
-static void text_is_harmless_in_xml(void **state)
+TEST(text_is_harmless_in_xml)
 {
     struct stream_text s;
-    (void)state;
     FILE *out = stream_text_open(&s);
     xml_text(out, "<a b=\"c\">&'\033");
     xml_text(out, NULL);
     char *seen = stream_text_close(&s);
     assert_string_equal(seen, "&lt;a b=&quot;c&quot;&gt;&amp;&#39;?");
     free(seen);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_stay_in_their_width),
-        cmocka_unit_test(widths_are_those_that_can_be_used),
-        cmocka_unit_test(text_is_harmless_in_xml),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

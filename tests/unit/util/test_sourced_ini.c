@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reader of models, events and published figures by itself: what it gives, line by line, and what it refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "util/sourced_ini.h"
 
 #define HEAD "format = test/1\n"
@@ -34,9 +26,8 @@ static void pair_is(const char *key, const char *value, const char *source, unsi
     assert_int_equal(sourced_ini_once(&r, key), MACHINE_OK);
 }
 
-static void sections_and_lines(void **state)
+TEST(sections_and_lines)
 {
-    (void)state;
     begin("# first\r\n\n" HEAD
           "[ one  two ] # words\n a = 1 = 2 #  D 1 # more \r\n[three]\na=x#D\n[one two]\nb = y # D",
           true);
@@ -64,9 +55,8 @@ static void sections_and_lines(void **state)
     assert_int_equal(sourced_ini_next(&r), SOURCED_INI_END);
 }
 
-static void what_is_refused(void **state)
+TEST(what_is_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *says;
         bool ascii;
@@ -117,9 +107,8 @@ static void what_is_refused(void **state)
 }
 
 /* A line of the longest length is read, one more byte is refused; so are keys and how many there may be. */
-static void limits(void **state)
+TEST(limits)
 {
-    (void)state;
     char text[2 * SOURCED_INI_LINE_MAX], key[SOURCED_INI_KEY_MAX + 1];
     for (size_t more = 0; more < 2; more++) {
         int n = snprintf(text, sizeof text, HEAD "[a]\nb = 1 # D");
@@ -144,14 +133,4 @@ static void limits(void **state)
     }
     assert_int_equal(sourced_ini_once(&r, "last"), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "last: more than 1024 entries"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sections_and_lines),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

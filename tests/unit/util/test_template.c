@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Filling templates: values in a line, of several lines, absent ones, and paragraphs that go. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "util/template.h"
 
 static void print_lines(FILE *out, int n)
@@ -41,9 +33,8 @@ static int fill(const char *text, char *out, size_t size, char *why, size_t why_
     return status;
 }
 
-static void test_fill(void **state)
+TEST(test_fill)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"", ""},
         {"plain\n", "plain\n"},
@@ -70,9 +61,8 @@ static void test_fill(void **state)
     }
 }
 
-static void test_unknown_name(void **state)
+TEST(test_unknown_name)
 {
-    (void)state;
     char out[200], why[200] = "";
     assert_int_equal(fill("@NAME@ @OTHER_1@\n", out, sizeof out, why, sizeof why), -1);
     assert_non_null(strstr(why, "some.in names @OTHER_1@"));
@@ -80,9 +70,8 @@ static void test_unknown_name(void **state)
 }
 
 /* An emptied or damaged file must not pass for a template: what it leaves out would be missing unseen. */
-static void test_no_place_for_a_value(void **state)
+TEST(test_no_place_for_a_value)
 {
-    (void)state;
     static char empty[] = "", plain[] = "plain NAME\n", comment[] = "@# @NAME@\nplain\n", one[] = "@NAME@\n",
                 both[] = "@NAME@\n\n@NAME!@ @OTHER@\n";
     char *const texts[] = {empty, plain, comment, one, both};
@@ -105,9 +94,8 @@ static void test_no_place_for_a_value(void **state)
     }
 }
 
-static void test_too_many_values(void **state)
+TEST(test_too_many_values)
 {
-    (void)state;
     struct template_values v;
     char why[200] = "";
     assert_true(template_begin(&v));
@@ -120,9 +108,8 @@ static void test_too_many_values(void **state)
     template_values_free(&v);
 }
 
-static void test_read(void **state)
+TEST(test_read)
 {
-    (void)state;
     char why[400] = "";
     setenv("CHARACTERIZE_DATA", "data", 1);
     struct template_file file;
@@ -134,16 +121,4 @@ static void test_read(void **state)
     assert_null(file.text);
     assert_non_null(strstr(why, "nothing"));
     assert_non_null(strstr(why, "header"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_unknown_name),
-        cmocka_unit_test(test_no_place_for_a_value),
-        cmocka_unit_test(test_too_many_values),
-        cmocka_unit_test(test_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A line that grows by items. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "util/text_list.h"
 
-static void test_items(void **state)
+TEST(test_items)
 {
-    (void)state;
     char list[40] = "";
     text_list_add(list, sizeof list, "; ", "%s", "");
     assert_string_equal(list, "");
@@ -26,9 +18,8 @@ static void test_items(void **state)
 }
 
 /* What does not fit is cut off; a separator never stands at the end. */
-static void test_full(void **state)
+TEST(test_full)
 {
-    (void)state;
     for (size_t size = 1; size <= 12; size++) {
         char list[16], whole[] = "ab, cd, ef";
         memset(list, '#', sizeof list);
@@ -46,21 +37,10 @@ static void test_full(void **state)
     }
 }
 
-static void test_has(void **state)
+TEST(test_has)
 {
-    (void)state;
     const char *const words = "64add,128or,512fma";
     assert_true(text_list_has(words, "64add") && text_list_has(words, "128or") && text_list_has(words, "512fma"));
     assert_false(text_list_has(words, "64") || text_list_has(words, "512fma-lat") || text_list_has(words, ""));
     assert_false(text_list_has("", "64add"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_items),
-        cmocka_unit_test(test_full),
-        cmocka_unit_test(test_has),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

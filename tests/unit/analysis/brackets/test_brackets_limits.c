@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Limits of ratios by brackets: how often they hold, what drift and outliers do, what a null excludes. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "analysis/brackets/brackets_limits.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { MOST = 60 };
 
-static void test_drift_cancels(void **state)
+TEST(test_drift_cancels)
 {
-    (void)state;
     assert_float_equal(bracket_log(2, 2 * exp(0.05), 2 * exp(0.1)), 0, 1e-12);
     assert_float_equal(bracket_log(2, 1.98 * exp(0.05), 2 * exp(0.1)), log(0.99), 1e-12);
     assert_true(isnan(bracket_log(2, NAN, 2)) && isnan(bracket_log(0, 2, 2)) && isnan(bracket_log(2, 2, -1)));
@@ -37,9 +28,8 @@ static struct estimate drawn_ratio(struct rng *r, size_t n, double step)
     return brackets_ratio(logs, n, scratch);
 }
 
-static void test_limits_hold(void **state)
+TEST(test_limits_hold)
 {
-    (void)state;
     static const size_t rounds[] = {4, 10, 25, 60};
     for (size_t i = 0; i < 4; i++) {
         unsigned held = 0, n = 1000;
@@ -54,9 +44,8 @@ static void test_limits_hold(void **state)
     }
 }
 
-static void test_a_step_of_a_percent_is_found_and_a_null_is_none(void **state)
+TEST(test_a_step_of_a_percent_is_found_and_a_null_is_none)
 {
-    (void)state;
     unsigned found = 0, made_up = 0, excluded = 0, n = 1000;
     struct rng r;
     rng_init(&r, 11, 9);
@@ -71,9 +60,8 @@ static void test_a_step_of_a_percent_is_found_and_a_null_is_none(void **state)
     assert_true(found > 0.9 * n && made_up < 0.02 * n && excluded < 0.06 * n);
 }
 
-static void test_few(void **state)
+TEST(test_few)
 {
-    (void)state;
     double scratch[2];
     struct estimate e = brackets_ratio((const double[]){log(0.9)}, 1, scratch);
     assert_float_equal(e.value, 0.9, 1e-12);
@@ -81,15 +69,4 @@ static void test_few(void **state)
     e = brackets_ratio((const double[]){NAN, NAN}, 2, scratch);
     assert_true(isnan(e.value));
     assert_float_equal(brackets_seconds_for(0.02, 10, 0.01), 40, 1e-9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drift_cancels),
-        cmocka_unit_test(test_limits_hold),
-        cmocka_unit_test(test_a_step_of_a_percent_is_found_and_a_null_is_none),
-        cmocka_unit_test(test_few),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,25 +4,14 @@
  * What a switch itself costs, whatever it asks for, is no throttling: models whose code runs slowly for the first
  * microseconds after each switch, with and without something else that happens then, by counters and by chains.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"
 #include "tests/support/clock_models.h"
-#include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 static const double lengths[] = {2, 3, 5, 8, 12, 20}, factors[] = {0.25, 0.4, 0.6, 0.8}, steps[] = {0, 1, 10, 25};
 enum { LENGTHS = 6, FACTORS = 4, CLOCKS = 4, SEEDS = 2 };
@@ -51,9 +40,8 @@ static void measure(const struct model *m, uint64_t seed, struct switches_seen *
 }
 
 /* 42 of 42 such models were told as throttling from 3 us on. */
-static void cold_code_is_no_throttle(void **state)
+TEST(cold_code_is_no_throttle)
 {
-    (void)state;
     for (unsigned i = 0; i < LENGTHS * FACTORS * CLOCKS; i += every()) {
         struct model m;
         struct switches_seen seen;
@@ -73,9 +61,8 @@ static void cold_code_is_no_throttle(void **state)
 }
 
 /* Throttling stays where it is held against such a switch, with cold code that is shorter than it and without. */
-static void throttling_stays(void **state)
+TEST(throttling_stays)
 {
-    (void)state;
     static const double cold[] = {0, 0.8, 2, 3};
     for (unsigned i = 0; i < 4 * CLOCKS; i++) {
         struct model m;
@@ -118,23 +105,20 @@ static void tell_no_ratio_of_both(double step_ns)
     }
 }
 
-static void no_ratio_of_both(void **state)
+TEST(no_ratio_of_both)
 {
-    (void)state;
     tell_no_ratio_of_both(0);
 }
 
-static void no_ratio_of_both_by_chains(void **state)
+TEST(no_ratio_of_both_by_chains)
 {
-    (void)state;
     for (unsigned i = 1; i < CLOCKS; i++)
         tell_no_ratio_of_both(steps[i]);
 }
 
 /* A change of frequency with its halts and throttling stands, whatever its first microseconds are. */
-static void a_transition_stays(void **state)
+TEST(a_transition_stays)
 {
-    (void)state;
     for (unsigned i = 0; i < 6; i++) {
         struct model m;
         struct switches_seen seen;
@@ -169,9 +153,8 @@ static void a_transition_stays(void **state)
 }
 
 /* Nor is what a thread does that runs at the same moments of all repetitions, after a switch of code alone, too. */
-static void a_thread_in_step_is_no_throttle(void **state)
+TEST(a_thread_in_step_is_no_throttle)
 {
-    (void)state;
     for (unsigned i = 0; i < 8; i++) {
         struct model m;
         struct switches_seen seen;
@@ -187,14 +170,4 @@ static void a_thread_in_step_is_no_throttle(void **state)
             }
         switches_free(&seen);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cold_code_is_no_throttle), cmocka_unit_test(throttling_stays),
-        cmocka_unit_test(no_ratio_of_both),         cmocka_unit_test(no_ratio_of_both_by_chains),
-        cmocka_unit_test(a_transition_stays),       cmocka_unit_test(a_thread_in_step_is_no_throttle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Traces of busy guests, and what answers to them are worth: the analysis is measured by these (score_guest). */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/guest_score.h"
 #include "tests/support/guest_traces.h"
+#include "tests/support/test.h"
 
-static void same_seed_same_trace(void **state)
+TEST(same_seed_same_trace)
 {
-    (void)state;
     for (int k = 0; k < GUEST_KINDS; k++) {
         struct trace a, b;
         struct guest_truth of_a, of_b;
@@ -41,9 +32,8 @@ static double share_done(const struct trace *t, double from_us, double to_us)
     return (double)n * 0.25 / (80 * (to_us - from_us));
 }
 
-static void throttling_takes_its_share(void **state)
+TEST(throttling_takes_its_share)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct trace t;
         struct guest_truth truth;
@@ -95,9 +85,8 @@ static enum guest_verdict judge(const struct answer *a, const struct guest_truth
 static const struct guest_truth throttled_10 = {
     .kind = GUEST_THROTTLE, .ratio = 0.25, .d1_us = 10, .d1b_us = NAN, .low = 1, .tau_us = NAN};
 
-static void answers_about_throttling(void **state)
+TEST(answers_about_throttling)
 {
-    (void)state;
     struct answer a;
     answer_throttled(&a, 11, 0.3);
     assert_int_equal(judge(&a, &throttled_10), GUEST_RIGHT);
@@ -117,9 +106,8 @@ static void answers_about_throttling(void **state)
     assert_int_equal(judge(&a, &throttled_10), GUEST_FALSE);
 }
 
-static void answers_about_the_clock(void **state)
+TEST(answers_about_the_clock)
 {
-    (void)state;
     struct guest_truth t = throttled_10;
     struct answer a;
     t.kind = GUEST_STEP;
@@ -136,9 +124,8 @@ static void answers_about_the_clock(void **state)
     assert_int_equal(judge(&a, &t), GUEST_FALSE);
 }
 
-static void answers_about_two_lengths(void **state)
+TEST(answers_about_two_lengths)
 {
-    (void)state;
     struct guest_truth t = throttled_10;
     struct answer a;
     t.kind = GUEST_MODES;
@@ -151,14 +138,4 @@ static void answers_about_two_lengths(void **state)
     assert_int_equal(judge(&a, &t), GUEST_RIGHT);
     a.phase[1].modes[1].duration_us = 5;
     assert_int_equal(judge(&a, &t), GUEST_FALSE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_seed_same_trace),      cmocka_unit_test(throttling_takes_its_share),
-        cmocka_unit_test(answers_about_throttling),  cmocka_unit_test(answers_about_the_clock),
-        cmocka_unit_test(answers_about_two_lengths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

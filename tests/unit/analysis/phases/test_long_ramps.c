@@ -5,23 +5,13 @@
  * either, with and without counters, while their clock floats in steps or does not. Nothing is invented, nothing that
  * is there is called a step or none, and limits hold the truth.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/tail/tail.h"
 #include "probes/guarded.h"
 #include "tables/switches/transition_summary.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_rig.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 enum { MODELS = 6, NULLS = 3, FADES = 10, SCATTERED = 8 };
 #define LONG_US 500e3
@@ -151,9 +141,8 @@ static struct truth draw(uint64_t seed)
     return t;
 }
 
-static void ramps_are_found_as_they_are(void **state)
+TEST(ramps_are_found_as_they_are)
 {
-    (void)state;
     skip_where_sanitized_in_brief(seen_once);
     unsigned n = rng_rounds(MODELS);
     for (unsigned i = 0; i < 2 * n; i++) {
@@ -182,9 +171,8 @@ static void ramps_are_found_as_they_are(void **state)
 }
 
 /* Whether it lasts for ten microseconds or for longer than a short recording by orders of magnitude. */
-static void fades_of_any_length_are_found(void **state)
+TEST(fades_of_any_length_are_found)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 5, 0x66616465u); /* "fade" */
     for (unsigned i = 0; i < rng_rounds(FADES); i++) {
@@ -211,9 +199,8 @@ static void fades_of_any_length_are_found(void **state)
 
 /* What blind models showed: a deep fade was five throttled phases and six unknown ones, then a ramp from 133 us; the
  * ratio of throttling before a fade, 1/3, was told as 2/3; a fade beside a ramp of the clock was the full rate. */
-static void ramps_hold_the_rate_about_them(void **state)
+TEST(ramps_hold_the_rate_about_them)
 {
-    (void)state;
     const struct truth t[] = {
         {.counters = true, .high = 3, .low = 3, .ratio = 0.0625, .fade_us = 1200, .up_us = 1e5},
         {.counters = true,
@@ -249,9 +236,8 @@ static void ramps_hold_the_rate_about_them(void **state)
 }
 
 /* Throttling that ends at another time in each repetition makes a curve of the mean. */
-static void scattered_throttling_is_no_ramp(void **state)
+TEST(scattered_throttling_is_no_ramp)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 6, 0x66616465u);
     for (unsigned i = 0; i < rng_rounds(SCATTERED); i++) {
@@ -274,9 +260,8 @@ static void scattered_throttling_is_no_ramp(void **state)
 }
 
 /* A clock that moves in steps of 3 % every few hundred milliseconds is what this computer's does. */
-static void a_floating_clock_is_no_ramp(void **state)
+TEST(a_floating_clock_is_no_ramp)
 {
-    (void)state;
     skip_where_sanitized_in_brief(seen_once);
     unsigned n = rng_rounds(NULLS);
     for (unsigned i = 0; i < 2 * n; i++) {
@@ -297,9 +282,8 @@ static void a_floating_clock_is_no_ramp(void **state)
     }
 }
 
-static void chains_alone_do_not_tell_the_clock_from_throttling_of_all(void **state)
+TEST(chains_alone_do_not_tell_the_clock_from_throttling_of_all)
 {
-    (void)state;
     const struct truth t = {
         .reaches_chains = true, .high = 3.8, .low = 3.8, .ratio = 0.8, .fade_us = 8e3, .up_us = 1e5};
     struct switches_seen seen;
@@ -317,9 +301,8 @@ static void chains_alone_do_not_tell_the_clock_from_throttling_of_all(void **sta
 }
 
 /* Nobody has asked for a long recording: it is made since the short ones do not show how it ends. */
-static void what_is_not_over_is_observed_for_longer(void **state)
+TEST(what_is_not_over_is_observed_for_longer)
 {
-    (void)state;
     skip_where_sanitized_in_brief(seen_once);
     const struct truth t[] = {
         {.counters = true, .high = 5.6, .low = 5.6, .ratio = 0.83, .fade_us = 6e3, .up_us = 1e5},
@@ -340,9 +323,8 @@ static void what_is_not_over_is_observed_for_longer(void **state)
     }
 }
 
-static void a_machine_that_cannot_says_what_can(void **state)
+TEST(a_machine_that_cannot_says_what_can)
 {
-    (void)state;
     const struct truth t = {.counters = true, .high = 5.6, .low = 5.6, .ratio = 0.8, .fade_us = 6e3, .up_us = 1e5};
     struct switches_seen seen;
     struct machine_error err;
@@ -356,9 +338,8 @@ static void a_machine_that_cannot_says_what_can(void **state)
 }
 
 /* A recorded trace gives the same answer, and says where its samples cease to be alike. */
-static void the_trace_tells_the_same(void **state)
+TEST(the_trace_tells_the_same)
 {
-    (void)state;
     const struct truth t = {.counters = true, .high = 5.6, .low = 5.4, .down_us = 9e3, .ratio = 1, .up_us = 1e5};
     struct switches_seen seen;
     struct phases again;
@@ -375,20 +356,4 @@ static void the_trace_tells_the_same(void **state)
     assert_in_range(run, 4000, 8000); /* samples of 500 ms, each 1/256 to 1/512 of its time */
     phases_free(&again);
     switches_free(&seen);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ramps_are_found_as_they_are),
-        cmocka_unit_test(fades_of_any_length_are_found),
-        cmocka_unit_test(ramps_hold_the_rate_about_them),
-        cmocka_unit_test(scattered_throttling_is_no_ramp),
-        cmocka_unit_test(a_floating_clock_is_no_ramp),
-        cmocka_unit_test(chains_alone_do_not_tell_the_clock_from_throttling_of_all),
-        cmocka_unit_test(what_is_not_over_is_observed_for_longer),
-        cmocka_unit_test(a_machine_that_cannot_says_what_can),
-        cmocka_unit_test(the_trace_tells_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

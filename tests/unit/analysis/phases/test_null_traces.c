@@ -5,19 +5,10 @@
  *
  * NULL_TRACES: how many of each kind (80). NULL_TRACES_FIRST: the first seed (1).
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "tests/support/null_traces.h"
 #include "tests/support/random_numbers.h"
 #include "analysis/phases/phases.h"
+#include "tests/support/test.h"
 
 static size_t setting(const char *name, size_t otherwise)
 {
@@ -59,21 +50,18 @@ static void nothing_is_found(void **state)
 }
 
 /* Values in steps, mostly the one and now and then the next: a few of the next in a row were once a phase. */
-static void a_few_of_the_next_value_are_no_phase(void **state)
+TEST(a_few_of_the_next_value_are_no_phase)
 {
-    (void)state;
     static const uint64_t once[] = {50, 105, 130, 151, 166, 215, 220, 245, 255, 263};
     for (size_t i = 0; i < sizeof once / sizeof *once; i++)
         assert_int_equal(judge(NULL_QUANTISED, once[i]), 0);
 }
 
-int main(void)
+BEFORE_TESTS
 {
     static enum null_kind kinds[NULL_KINDS];
-    struct CMUnitTest tests[NULL_KINDS + 1] = {cmocka_unit_test(a_few_of_the_next_value_are_no_phase)};
     for (int k = 0; k < NULL_KINDS; k++) {
         kinds[k] = (enum null_kind)k;
-        tests[k + 1] = (struct CMUnitTest){null_kind_name(kinds[k]), nothing_is_found, NULL, NULL, &kinds[k]};
+        test_add((struct CMUnitTest){null_kind_name(kinds[k]), nothing_is_found, NULL, NULL, &kinds[k]}, __LINE__);
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

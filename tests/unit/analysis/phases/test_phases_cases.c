@@ -3,17 +3,8 @@
  * Small recordings made by hand, each with one thing in it that an analysis could get wrong. Samples end at whole
  * microseconds unless said otherwise; noise is a fixed pattern.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
+#include "tests/support/test.h"
 
 static double wobble(size_t i, unsigned run)
 {
@@ -66,9 +57,8 @@ static struct state throttled(double t, unsigned run)
     return (struct state){3.0, t < 0 ? 1.0 : t < 10 ? 0.5 : 2.0};
 }
 
-static void throttle_of_the_second_kernel(void **state)
+TEST(throttle_of_the_second_kernel)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     char text[200];
@@ -89,9 +79,8 @@ static struct state idle_around(double t, unsigned run)
     return (struct state){3.0, t < 0 || t > 40 ? 0.5 : 1.0};
 }
 
-static void an_idle_loop_is_no_throttle(void **state)
+TEST(an_idle_loop_is_no_throttle)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     char text[200];
@@ -109,9 +98,8 @@ static struct state almost_stopped(double t, unsigned run)
     return (struct state){3.0, t < 0 ? 1.0 : t < 20 ? 0.04 : 1.0};
 }
 
-static void a_ratio_unlike_any_throttle_is_unknown(void **state)
+TEST(a_ratio_unlike_any_throttle_is_unknown)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     char text[200];
@@ -130,9 +118,8 @@ static struct state short_before_two(double t, unsigned run)
 }
 
 /* What is too short to be a state must not take the step behind it with it. */
-static void a_short_state_hides_no_step(void **state)
+TEST(a_short_state_hides_no_step)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     char text[200];
@@ -150,9 +137,8 @@ static struct state wandering(double t, unsigned run)
     return (struct state){t > fall ? 2.5 : 3.0, 1.0};
 }
 
-static void a_frequency_that_wanders_is_no_transition_at_the_switch(void **state)
+TEST(a_frequency_that_wanders_is_no_transition_at_the_switch)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     record(&t, wandering, 20, -30, 300, "a", "b");
@@ -168,9 +154,8 @@ static struct state one_percent(double t, unsigned run)
     return (struct state){t < 50 ? 3.0 : 2.97, 1.0};
 }
 
-static void levels_one_percent_apart_are_two(void **state)
+TEST(levels_one_percent_apart_are_two)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     char text[200];
@@ -189,9 +174,8 @@ static struct state relaxing(double t, unsigned run)
     return (struct state){t < (run % 4 ? 100 : 200) ? 2.5 : 3.0, 1.0};
 }
 
-static void two_modes_are_not_their_mean(void **state)
+TEST(two_modes_are_not_their_mean)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     char text[200];
@@ -229,9 +213,8 @@ static void record_halts(struct trace *t, unsigned runs, double level_after)
     }
 }
 
-static void a_halt_by_accounting(void **state)
+TEST(a_halt_by_accounting)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     char text[200];
@@ -243,9 +226,8 @@ static void a_halt_by_accounting(void **state)
     phases_free(&p);
 }
 
-static void a_halt_without_a_step_is_one_if_it_comes_back(void **state)
+TEST(a_halt_without_a_step_is_one_if_it_comes_back)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     char text[200];
@@ -262,9 +244,8 @@ static void a_halt_without_a_step_is_one_if_it_comes_back(void **state)
 }
 
 /* A clock read that falls into the halt leaves two long samples: still one halt, as long as it was. */
-static void a_halt_cut_in_two_is_one(void **state)
+TEST(a_halt_cut_in_two_is_one)
 {
-    (void)state;
     struct trace t, cut;
     struct phases p;
     char text[200];
@@ -311,9 +292,8 @@ static void read_volts(bool ramp, struct phases *p)
     analyse(&t, p);
 }
 
-static void two_falls_of_the_voltage_are_no_ramp(void **state)
+TEST(two_falls_of_the_voltage_are_no_ramp)
 {
-    (void)state;
     struct phases p;
     read_volts(false, &p);
     assert_int_equal(p.n_volt_steps, 2);
@@ -334,9 +314,8 @@ static struct state throttled_twice(double t, unsigned run)
     return (struct state){t < 20 ? 3.0 : 2.4, t < 0 ? 1.0 : t < 20 ? 0.25 : t < 40 ? 0.5 : 1.0};
 }
 
-static void throttling_around_a_long_halt(void **state)
+TEST(throttling_around_a_long_halt)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     char text[200];
@@ -360,9 +339,8 @@ static struct state half_for_long(double t, unsigned run)
     return (struct state){t < 700 ? 2.4 : 1.9, t < 0 ? 4.0 : t < 700 ? 1.0 : 2.0};
 }
 
-static void a_lower_rate_that_lasts_is_no_full_rate(void **state)
+TEST(a_lower_rate_that_lasts_is_no_full_rate)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     char text[200];
@@ -382,9 +360,8 @@ static struct state almost_full(double t, unsigned run)
     return (struct state){t < 20 ? 2.8 : 2.795, t < 0 ? 1.0 : t < 20 ? 0.97 : 1.0};
 }
 
-static void counted_throttling_has_its_ratio(void **state)
+TEST(counted_throttling_has_its_ratio)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     char text[200];
@@ -419,9 +396,8 @@ static size_t analyse_samples(size_t n, char why[200], struct phases *p)
 }
 
 /* A few samples do not tell what they scatter by; a recording detects nothing that is longer than itself. */
-static void short_recordings_promise_nothing(void **state)
+TEST(short_recordings_promise_nothing)
 {
-    (void)state;
     char why[200];
     struct phases p;
     assert_int_equal(analyse_samples(1, why, &p), 0);
@@ -438,26 +414,4 @@ static void short_recordings_promise_nothing(void **state)
     assert_true(p.detectable_freq > 0 && p.detectable_freq_us == 20);
     assert_true(isnan(p.detectable_throttle));
     phases_free(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(throttle_of_the_second_kernel),
-        cmocka_unit_test(an_idle_loop_is_no_throttle),
-        cmocka_unit_test(a_ratio_unlike_any_throttle_is_unknown),
-        cmocka_unit_test(a_short_state_hides_no_step),
-        cmocka_unit_test(a_frequency_that_wanders_is_no_transition_at_the_switch),
-        cmocka_unit_test(levels_one_percent_apart_are_two),
-        cmocka_unit_test(two_modes_are_not_their_mean),
-        cmocka_unit_test(a_halt_by_accounting),
-        cmocka_unit_test(a_halt_without_a_step_is_one_if_it_comes_back),
-        cmocka_unit_test(a_halt_cut_in_two_is_one),
-        cmocka_unit_test(two_falls_of_the_voltage_are_no_ramp),
-        cmocka_unit_test(throttling_around_a_long_halt),
-        cmocka_unit_test(a_lower_rate_that_lasts_is_no_full_rate),
-        cmocka_unit_test(counted_throttling_has_its_ratio),
-        cmocka_unit_test(short_recordings_promise_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

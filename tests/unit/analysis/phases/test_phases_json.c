@@ -2,19 +2,11 @@
 /* analysis/phases/phases_json.c: the phases file has the keys of doc/formats.md, null for what was not measured, and
  * numbers that come back as they went in. */
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "analysis/phases/phases.h"
+#include "tests/support/test.h"
 
 static const struct estimate none = {NAN, NAN, NAN};
 
@@ -77,14 +69,13 @@ static void assert_null_member(const json_t *object, const char *key)
     assert_true(json_is_null(json_object_get(object, key)));
 }
 
-static void an_empty_answer_has_all_keys(void **state)
+TEST(an_empty_answer_has_all_keys)
 {
     struct phases p = {.detectable_freq = NAN,
                        .detectable_freq_us = NAN,
                        .detectable_throttle = NAN,
                        .detectable_throttle_us = NAN,
                        .detectable_halt_us = NAN};
-    (void)state;
     json_t *root = parsed(&p);
     ASSERT_KEYS(root, "format", "cpu", "machine", "modelled", "from", "to", "runs", "runs_used", "samples",
                 "samples_discarded", "levels_ghz", "levels_ci95_ghz", "phases", "transitions", "volt_steps",
@@ -109,7 +100,7 @@ static void an_empty_answer_has_all_keys(void **state)
     json_decref(root);
 }
 
-static void what_was_not_measured_is_null(void **state)
+TEST(what_was_not_measured_is_null)
 {
     struct phase phase = unmeasured_phase(PHASE_HALT, 20);
     struct transition transition = {.at_us = 0, .latency_us = none, .from_ghz = NAN, .to_ghz = NAN};
@@ -125,7 +116,6 @@ static void what_was_not_measured_is_null(void **state)
                        .levels_ghz = &level,
                        .levels = &level_limits,
                        .n_levels = 1};
-    (void)state;
     json_t *root = parsed(&p);
     json_t *first = json_array_get(json_object_get(root, "phases"), 0);
     ASSERT_KEYS(first, "kind", "start_us", "duration_us", "duration_ci95_us", "freq_ghz", "freq_ci95_ghz", "ipc",
@@ -153,7 +143,7 @@ static void what_was_not_measured_is_null(void **state)
     json_decref(root);
 }
 
-static void values_come_back(void **state)
+TEST(values_come_back)
 {
     struct phase phase = {.kind = PHASE_THROTTLE,
                           .start_us = -0.125,
@@ -186,7 +176,6 @@ static void values_come_back(void **state)
                        .detectable_freq = 0.004,
                        .detectable_throttle = 0.942,
                        .detectable_halt_us = 1.5};
-    (void)state;
     json_t *root = parsed(&p);
     json_t *first = json_array_get(json_object_get(root, "phases"), 0);
     /* times are given to the nanosecond */
@@ -218,14 +207,13 @@ static void values_come_back(void **state)
     json_decref(root);
 }
 
-static void numbers_are_short(void **state)
+TEST(numbers_are_short)
 {
     struct phase phase = unmeasured_phase(PHASE_STEADY, -0.0);
     struct phases p = {.phases = &phase, .n_phases = 1};
     phase.ipc = 1.0 / 3;
     phase.volts = 0.1 + 0.2;
     phase.freq_ghz.value = 2.7999999999999998;
-    (void)state;
     char *text = phases_to_json(&p);
     assert_non_null(text);
     assert_non_null(strstr(text, "\"ipc\": 0.3333333,"));
@@ -236,20 +224,18 @@ static void numbers_are_short(void **state)
 }
 
 /* However late a phase begins: rounded times must still tell it from the next one. */
-static void long_recordings_keep_their_nanoseconds(void **state)
+TEST(long_recordings_keep_their_nanoseconds)
 {
     struct phase phase = unmeasured_phase(PHASE_HALT, 3600e6 + 0.125);
     struct phases p = {.phases = &phase, .n_phases = 1};
-    (void)state;
     json_t *root = parsed(&p);
     assert_true(real_of(json_array_get(json_object_get(root, "phases"), 0), "start_us") == 3600e6 + 0.125);
     json_decref(root);
 }
 
-static void extreme_numbers_stay_numbers(void **state)
+TEST(extreme_numbers_stay_numbers)
 {
     const double values[] = {DBL_MIN, DBL_MAX, -DBL_MAX, 4.9e-324, 1e300, -1e-300};
-    (void)state;
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         struct phase phase = unmeasured_phase(PHASE_STEADY, values[i]);
         struct phases p = {.phases = &phase, .n_phases = 1};
@@ -266,11 +252,10 @@ static void extreme_numbers_stay_numbers(void **state)
     json_decref(root);
 }
 
-static void modes_and_reasons_where_there_are_any(void **state)
+TEST(modes_and_reasons_where_there_are_any)
 {
     struct phase phase = unmeasured_phase(PHASE_UNKNOWN, 0);
     struct phases p = {.phases = &phase, .n_phases = 1};
-    (void)state;
     strcpy(phase.why, "the runs disagree");
     phase.n_modes = 2;
     phase.modes[0] = (struct phase_mode){670, 0.9};
@@ -291,11 +276,10 @@ static void modes_and_reasons_where_there_are_any(void **state)
 }
 
 /* Metadata of a file may hold any bytes. */
-static void any_bytes_become_valid_text(void **state)
+TEST(any_bytes_become_valid_text)
 {
     char cpu[] = "caf\xE9 \x1b[31m\xF0\x9F\x98\x80 \xED\xA0\x80 \xC3", from[] = "quote\" back\\slash";
     struct phases p = {.cpu = cpu, .from = from};
-    (void)state;
     json_t *root = parsed(&p);
     assert_string_equal(json_string_value(json_object_get(root, "cpu")),
                         "caf\xEF\xBF\xBD ?[31m\xF0\x9F\x98\x80 \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD \xEF\xBF\xBD");
@@ -310,11 +294,10 @@ static void any_bytes_become_valid_text(void **state)
 }
 
 /* One line a phase: long lists stay readable, and a difference between two files is a difference between lines. */
-static void a_phase_takes_one_line(void **state)
+TEST(a_phase_takes_one_line)
 {
     struct phase list[3];
     struct phases p = {.phases = list, .n_phases = 3};
-    (void)state;
     for (int i = 0; i < 3; i++)
         list[i] = unmeasured_phase(PHASE_STEADY, i);
     char *text = phases_to_json(&p);
@@ -324,20 +307,4 @@ static void a_phase_takes_one_line(void **state)
         lines++;
     assert_int_equal(lines, 3);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_answer_has_all_keys),
-        cmocka_unit_test(what_was_not_measured_is_null),
-        cmocka_unit_test(values_come_back),
-        cmocka_unit_test(numbers_are_short),
-        cmocka_unit_test(long_recordings_keep_their_nanoseconds),
-        cmocka_unit_test(extreme_numbers_stay_numbers),
-        cmocka_unit_test(modes_and_reasons_where_there_are_any),
-        cmocka_unit_test(any_bytes_become_valid_text),
-        cmocka_unit_test(a_phase_takes_one_line),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,21 +6,9 @@
  *
  * RANDOM_TRACES: how many of each kind (30). RANDOM_TRACES_FIRST: the first seed (1).
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/random_numbers.h"
 #include "tests/support/random_traces.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 #include "tests/support/trace_score.h"
 #include "analysis/phases/phases.h"
 
@@ -112,9 +100,8 @@ static void check_order(const struct trace *t, const struct truth *truth)
     phases_free(&p);
 }
 
-static void phases_cover_the_recording(void **state)
+TEST(phases_cover_the_recording)
 {
-    (void)state;
     for_some_of_each(check_order);
 }
 
@@ -134,9 +121,8 @@ static void check_repeatable(const struct trace *t, const struct truth *truth)
     phases_free(&q);
 }
 
-static void the_same_trace_has_the_same_answer(void **state)
+TEST(the_same_trace_has_the_same_answer)
 {
-    (void)state;
     for_some_of_each(check_repeatable);
 }
 
@@ -178,9 +164,8 @@ static void check_through_csv(const struct trace *t, const struct truth *truth)
     trace_free(&back);
 }
 
-static void a_trace_through_a_file_has_the_same_answer(void **state)
+TEST(a_trace_through_a_file_has_the_same_answer)
 {
-    (void)state;
     for_some_of_each(check_through_csv);
 }
 
@@ -213,9 +198,8 @@ static void check_other_units(const struct trace *t, const struct truth *truth)
     trace_free(&other);
 }
 
-static void origin_of_time_and_unit_of_frequency_do_not_matter(void **state)
+TEST(origin_of_time_and_unit_of_frequency_do_not_matter)
 {
-    (void)state;
     for_some_of_each(check_other_units);
 }
 
@@ -224,9 +208,8 @@ static void origin_of_time_and_unit_of_frequency_do_not_matter(void **state)
  * switch that only noise made large enough; noise at the switch that was taken for a frequency that wanders; a wild
  * sample right after a halt.
  */
-static void what_was_once_misunderstood(void **state)
+TEST(what_was_once_misunderstood)
 {
-    (void)state;
     static const struct {
         enum trace_kind kind;
         uint64_t seed;
@@ -243,9 +226,8 @@ static void what_was_once_misunderstood(void **state)
 }
 
 /* Once a short throttle's noise was a level of its own, and what led to it slow. */
-static void a_short_throttle_is_no_level(void **state)
+TEST(a_short_throttle_is_no_level)
 {
-    (void)state;
     struct trace t;
     struct truth truth;
     struct phases p;
@@ -261,9 +243,8 @@ static void a_short_throttle_is_no_level(void **state)
 
 /* A sampler that resumes 0.05 to 0.6 us after a halt: cycles and instructions of the sample that spans it say how it
  * splits. Halts once lay late by half of that, with limits of 0.03 us. */
-static void halts_before_a_late_sampler_are_where_they_are(void **state)
+TEST(halts_before_a_late_sampler_are_where_they_are)
 {
-    (void)state;
     skip_where_sanitized("how often limits hold takes more traces; the same code runs in the other tests");
     struct score s = {0};
     for (uint64_t seed = 1; seed <= rng_rounds(40); seed++) {
@@ -283,11 +264,10 @@ static void halts_before_a_late_sampler_are_where_they_are(void **state)
 
 /* The 95 % limits of durations held in 89 to 91 % of these two kinds while the two edges of a halt were cleaned apart
  * from each other, and a halt told on a grid was given the more frequent of its two whole numbers of periods. */
-static void limits_of_halts_hold(void **state)
+TEST(limits_of_halts_hold)
 {
     static const enum trace_kind kinds[] = {TRACES_BACK_UP, TRACES_FULL};
     struct score s = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (uint64_t seed = 5001; seed < 5001 + rng_rounds(150); seed++) {
             struct trace t;
@@ -303,12 +283,11 @@ static void limits_of_halts_hold(void **state)
 
 /* Two repetitions that throttle for different times: limits of Student's t with one degree of freedom reached below
  * 0. */
-static void limits_are_not_below_zero(void **state)
+TEST(limits_are_not_below_zero)
 {
     struct trace t;
     struct phases p;
     bool wide = false;
-    (void)state;
     trace_init(&t);
     assert_int_equal(trace_add_channel(&t, TRACE_FREQ), 0);
     assert_int_equal(trace_add_run(&t), 0);
@@ -328,23 +307,11 @@ static void limits_are_not_below_zero(void **state)
     trace_free(&t);
 }
 
-int main(void)
+BEFORE_TESTS
 {
     static enum trace_kind kinds[TRACES_KINDS];
-    struct CMUnitTest tests[TRACES_KINDS + 9] = {
-        cmocka_unit_test(phases_cover_the_recording),
-        cmocka_unit_test(the_same_trace_has_the_same_answer),
-        cmocka_unit_test(a_trace_through_a_file_has_the_same_answer),
-        cmocka_unit_test(origin_of_time_and_unit_of_frequency_do_not_matter),
-        cmocka_unit_test(what_was_once_misunderstood),
-        cmocka_unit_test(a_short_throttle_is_no_level),
-        cmocka_unit_test(halts_before_a_late_sampler_are_where_they_are),
-        cmocka_unit_test(limits_of_halts_hold),
-        cmocka_unit_test(limits_are_not_below_zero),
-    };
     for (int k = 0; k < TRACES_KINDS; k++) {
         kinds[k] = (enum trace_kind)k;
-        tests[9 + k] = (struct CMUnitTest){trace_kind_name(kinds[k]), kind_is_understood, NULL, NULL, &kinds[k]};
+        test_add((struct CMUnitTest){trace_kind_name(kinds[k]), kind_is_understood, NULL, NULL, &kinds[k]}, __LINE__);
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

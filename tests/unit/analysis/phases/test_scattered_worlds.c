@@ -4,23 +4,13 @@
  * A switch where repetitions are not alike: waits of two lengths that scatter, a thread next door, power limits on some
  * of them; with counters and by chains of a clock in steps. What happens comes out with its figures, and nothing else.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
 #include "tables/switches/transition_summary.h"
 #include "probes/guarded.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/phases_rig.h"
+#include "tests/support/test.h"
 
 enum { WORLDS = 12, WHY_MAX = 120 };
 
@@ -87,9 +77,8 @@ static const char *wrong_wait(const struct phases *p, double wait, double sigma,
     return fabs(p->phases[2].duration_us.value - halt) < 0.7 ? NULL : "the halt";
 }
 
-static void waits_of_two_lengths_are_one_phase(void **state)
+TEST(waits_of_two_lengths_are_one_phase)
 {
-    (void)state;
     static const double waits[] = {120, 670, 400, 1000}, sigmas[] = {0, 5, 15, 10, 2}, doubles[] = {0.5, 0.05, 0.3};
     static const unsigned runs[] = {100, 200, 60};
     unsigned wrong = 0, n = rng_rounds(WORLDS);
@@ -120,9 +109,8 @@ static void waits_of_two_lengths_are_one_phase(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void short_halts_behind_scattered_waits_are_found_next_to_a_thread(void **state)
+TEST(short_halts_behind_scattered_waits_are_found_next_to_a_thread)
 {
-    (void)state;
     static const double shares[] = {0.05, 0.1, 0.2}, factors[] = {0.4, 0.6, 0.8, 0.6}, halts[] = {3, 4, 5, 6};
     static const double steps[] = {0, 1, 10};
     unsigned wrong = 0, n = rng_rounds(WORLDS);
@@ -176,9 +164,8 @@ static const char *wrong_limits(const struct switches_seen *seen, bool wide, dou
                : "a warning";
 }
 
-static void power_limits_are_told_by_any_clock(void **state)
+TEST(power_limits_are_told_by_any_clock)
 {
-    (void)state;
     static const double shares[] = {0.3, 0.4, 0.45}, factors[] = {0.9, 0.97, 0.93, 0.95}, steps[] = {10, 1, 25, 10};
     static const unsigned runs[] = {100, 200, 60};
     unsigned wrong = 0, n = rng_rounds(WORLDS);
@@ -203,9 +190,8 @@ static void power_limits_are_told_by_any_clock(void **state)
 }
 
 /* Where all repetitions run alike no spread of theirs is told. */
-static void no_limits_are_told_where_there_are_none(void **state)
+TEST(no_limits_are_told_where_there_are_none)
 {
-    (void)state;
     static const double steps[] = {1, 10, 25};
     for (unsigned i = 0; i < rng_rounds(WORLDS); i++) {
         struct model m;
@@ -220,9 +206,8 @@ static void no_limits_are_told_where_there_are_none(void **state)
     }
 }
 
-static void throttling_to_a_sixteenth_is_throttling(void **state)
+TEST(throttling_to_a_sixteenth_is_throttling)
 {
-    (void)state;
     static const double ratios[] = {1.0 / 16, 0.08, 0.25}, lengths[] = {60, 100, 140};
     for (unsigned i = 0; i < rng_rounds(WORLDS); i++) {
         struct model m;
@@ -255,9 +240,8 @@ static const struct phase *nth_halt(const struct phases *p, size_t n)
  * late, outside the limits. Where all that runs is throttled their readings took long, were taken for disturbed, and
  * the ratio of the throttling was a wrong one.
  */
-static void halts_next_to_hard_throttling_hold_their_limits(void **state)
+TEST(halts_next_to_hard_throttling_hold_their_limits)
 {
-    (void)state;
     static const double ratios[] = {1 / 16.0, 1 / 8.0, 1 / 4.0}, steps[] = {1, 10, 25}, halts[] = {10, 16, 6, 12.2};
     unsigned wrong = 0, n = rng_rounds(WORLDS) + 6;
     for (unsigned i = 0; i < n; i++) {
@@ -292,9 +276,8 @@ static void halts_next_to_hard_throttling_hold_their_limits(void **state)
 
 /* Throttled between two halts, for a few chains a repetition: at the frequency of its own, not at the one that follows,
  * whose ratio is another. By chains; they are not throttled. */
-static void short_throttling_between_halts_has_its_own_clock(void **state)
+TEST(short_throttling_between_halts_has_its_own_clock)
 {
-    (void)state;
     static const struct {
         double ratio, us, sigma;
     } cases[] = {{0.5, 5, 0.2}, {0.75, 8, 1}, {0.25, 7, 0.2}};
@@ -318,9 +301,8 @@ static void short_throttling_between_halts_has_its_own_clock(void **state)
 }
 
 /* Where all that runs is throttled nothing tells the clock between two halts; ahead of the first it is that before. */
-static void throttled_chains_tell_no_clock_between_halts(void **state)
+TEST(throttled_chains_tell_no_clock_between_halts)
 {
-    (void)state;
     struct model m;
     struct switches_seen seen;
     model_of(&m, 1);
@@ -337,9 +319,8 @@ static void throttled_chains_tell_no_clock_between_halts(void **state)
 }
 
 /* Halts at times that scatter by more than they last: the mean of the rates falls gradually, and no repetition does. */
-static void waits_that_scatter_are_no_ramp(void **state)
+TEST(waits_that_scatter_are_no_ramp)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct model m;
         struct switches_seen seen;
@@ -358,9 +339,8 @@ static void waits_that_scatter_are_no_ramp(void **state)
 }
 
 /* A few chains a repetition by time stamps in steps of 25 ns: their median is one of a few values, 2 % low. */
-static void few_chains_in_steps_tell_the_frequency(void **state)
+TEST(few_chains_in_steps_tell_the_frequency)
 {
-    (void)state;
     double off = 0;
     for (unsigned i = 0; i < 4; i++) {
         struct model m;
@@ -378,9 +358,8 @@ static void few_chains_in_steps_tell_the_frequency(void **state)
 }
 
 /* Of repetitions at another clock, each is reckoned with its own. */
-static void ipc_is_that_of_any_clock(void **state)
+TEST(ipc_is_that_of_any_clock)
 {
-    (void)state;
     struct model m;
     struct switches_seen seen;
     model_of(&m, 10);
@@ -392,9 +371,8 @@ static void ipc_is_that_of_any_clock(void **state)
 }
 
 /* A halt is as long as it is, on average over models: what a chain that it cuts short takes is no part of it. */
-static void halts_are_as_long_as_they_are(void **state)
+TEST(halts_are_as_long_as_they_are)
 {
-    (void)state;
     double off = 0, outside = 0;
     unsigned n = 12;
     for (unsigned i = 0; i < n; i++) {
@@ -415,9 +393,8 @@ static void halts_are_as_long_as_they_are(void **state)
 }
 
 /* Either right or not called a throttle. */
-static void ratios_next_to_a_thread_are_right(void **state)
+TEST(ratios_next_to_a_thread_are_right)
 {
-    (void)state;
     static const double shares[] = {0.3, 0.1, 0.5, 0.2}, factors[] = {0.6, 0.5, 0.8}, chains[] = {0.7, 1, 0.85};
     static const double periods[] = {300, 60, 2000}, steps[] = {10, 25, 1};
     unsigned throttles = 0, n = rng_rounds(WORLDS) + 2;
@@ -449,9 +426,8 @@ static void ratios_next_to_a_thread_are_right(void **state)
 }
 
 /* The ratio that tables tell was up to 4 % too high: the thread was in the full rate, not in that of the throttle. */
-static void ratios_of_tables_leave_a_thread_out(void **state)
+TEST(ratios_of_tables_leave_a_thread_out)
 {
-    (void)state;
     static const double shares[] = {0.12, 0.2, 0.08, 0.15}, factors[] = {0.76, 0.7, 0.85}, ratios[] = {0.61, 0.47, 0.3};
     static const double periods[] = {67, 114, 300, 40};
     unsigned told = 0, wrong = 0, n = rng_rounds(WORLDS);
@@ -483,9 +459,8 @@ static void ratios_of_tables_leave_a_thread_out(void **state)
 
 /* After long waits, which interrupts restart, readings of repetitions before and after the rise mix to the end: what
  * was left of them at the beginning of the last phase was told as its voltage, and that of the wait as the halt's. */
-static void mixed_readings_tell_no_voltage(void **state)
+TEST(mixed_readings_tell_no_voltage)
 {
-    (void)state;
     static const double waits[] = {2000, 3000};
     for (unsigned i = 0; i < (rng_rounds(WORLDS) == WORLDS ? 6 : 2); i++) {
         struct model m;
@@ -531,9 +506,8 @@ static const char *wrong_rise(const struct phases *p, double wait, double sigma,
 
 /* The voltage of repetitions that had risen and of others that had not stepped in the middle, and cut the last phase in
  * two there. */
-static void waits_of_two_lengths_need_no_halt(void **state)
+TEST(waits_of_two_lengths_need_no_halt)
 {
-    (void)state;
     static const double waits[] = {300, 670, 150}, sigmas[] = {2, 0, 6, 10}, doubles[] = {0.5, 0.3, 0.7};
     static const double lower[] = {0.8, 0.9, 0.68}, halts[] = {0, 0.5};
     unsigned wrong = 0, n = rng_rounds(WORLDS);
@@ -594,9 +568,8 @@ static const char *wrong_volts(const struct model *m, const struct phases *p, si
 
 /* Readings that come long after the kernel's end: of those after time 0 some had seen nothing of the second kernel, and
  * what a halt delayed was taken for disturbed. */
-static void late_readings_tell_voltages(void **state)
+TEST(late_readings_tell_voltages)
 {
-    (void)state;
     static const double delays[] = {20, 4, 35, 12}, halts[] = {10, 0, 18, 5};
     unsigned wrong = 0, n = rng_rounds(WORLDS) + 4;
     for (unsigned i = 0; i < n; i++) {
@@ -632,9 +605,8 @@ static void late_readings_tell_voltages(void **state)
 }
 
 /* Steps of 0.1 to 0.3 % were told as one level, within limits that held neither. */
-static void small_steps_widen_the_limits(void **state)
+TEST(small_steps_widen_the_limits)
 {
-    (void)state;
     static const double steps[] = {0.001, 0.002, 0.003};
     for (unsigned i = 0; i < 6; i++) {
         struct model m;
@@ -663,9 +635,8 @@ static void small_steps_widen_the_limits(void **state)
 }
 
 /* A thread that keeps step with the repetitions made a throttle, and a transition, of each of its bouts. */
-static void bouts_in_step_are_no_throttling(void **state)
+TEST(bouts_in_step_are_no_throttling)
 {
-    (void)state;
     static const double periods[] = {40, 60, 90}, shares[] = {0.3, 0.2, 0.4}, factors[] = {0.4, 0.7, 0.9};
     unsigned decided = 0, n = rng_rounds(WORLDS);
     for (unsigned i = 0; i < n; i++) {
@@ -687,30 +658,4 @@ static void bouts_in_step_are_no_throttling(void **state)
     }
     print_message("%u of %u with throttling\n", decided, n);
     assert_int_equal(decided, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_of_two_lengths_are_one_phase),
-        cmocka_unit_test(short_halts_behind_scattered_waits_are_found_next_to_a_thread),
-        cmocka_unit_test(power_limits_are_told_by_any_clock),
-        cmocka_unit_test(no_limits_are_told_where_there_are_none),
-        cmocka_unit_test(throttling_to_a_sixteenth_is_throttling),
-        cmocka_unit_test(halts_next_to_hard_throttling_hold_their_limits),
-        cmocka_unit_test(short_throttling_between_halts_has_its_own_clock),
-        cmocka_unit_test(throttled_chains_tell_no_clock_between_halts),
-        cmocka_unit_test(waits_that_scatter_are_no_ramp),
-        cmocka_unit_test(few_chains_in_steps_tell_the_frequency),
-        cmocka_unit_test(ipc_is_that_of_any_clock),
-        cmocka_unit_test(halts_are_as_long_as_they_are),
-        cmocka_unit_test(ratios_next_to_a_thread_are_right),
-        cmocka_unit_test(ratios_of_tables_leave_a_thread_out),
-        cmocka_unit_test(mixed_readings_tell_no_voltage),
-        cmocka_unit_test(waits_of_two_lengths_need_no_halt),
-        cmocka_unit_test(small_steps_widen_the_limits),
-        cmocka_unit_test(bouts_in_step_are_no_throttling),
-        cmocka_unit_test(late_readings_tell_voltages),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,12 @@
  * Ramps of a few samples, down at once or behind a throttle, and up behind a wait that scatters; with counters and by
  * clocks in steps. They were staircases of steady phases at frequencies that nothing runs at.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
 #include "probes/guarded.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/phases_rig.h"
+#include "tests/support/test.h"
 
 #define FAST 2.8
 
@@ -151,9 +143,8 @@ static struct score score_all(bool up, double step_ns, unsigned cases)
 }
 
 /* Where the clock is coarse some are undecided; what is told holds. */
-static void ramps_of_some_samples(void **state)
+TEST(ramps_of_some_samples)
 {
-    (void)state;
     static const double steps[] = {-1, 1, 10, 25};
     static const unsigned found[] = {10, 9, 8, 6}; /* of a dozen */
     unsigned cases = rng_rounds(3);
@@ -167,12 +158,4 @@ static void ramps_of_some_samples(void **state)
             unsigned least = s.ramps - s.ramps / 5 - 1;
             assert_true(s.times >= least && s.from >= least && s.to >= least && s.tau >= least && s.ends >= least);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ramps_of_some_samples),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Repetitions that ran at another frequency than most throughout: what is said of them, and what limits then hold. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 enum { SAMPLES = 60, RUNS_MOST = 100, BEGIN_US = -20 };
 
@@ -81,9 +70,8 @@ static void expect(struct made *m, const char *warning, double lower, double hig
     unmake(m);
 }
 
-static void some_are_slower_or_faster_throughout(void **state)
+TEST(some_are_slower_or_faster_throughout)
 {
-    (void)state;
     struct made m;
     double relative[RUNS_MOST];
     for (int k = 0; k < RUNS_MOST; k++)
@@ -113,9 +101,8 @@ static void some_are_slower_or_faster_throughout(void **state)
 }
 
 /* A quarter of a repetition at its beginning and one at its end are compared; the nearer to the others counts. */
-static void what_holds_from_beginning_to_end_counts(void **state)
+TEST(what_holds_from_beginning_to_end_counts)
 {
-    (void)state;
     static const struct {
         double early, between, late;
         unsigned at;      /* this sample at 1.1 */
@@ -151,9 +138,8 @@ static void what_holds_from_beginning_to_end_counts(void **state)
 }
 
 /* Two kinds, of which there are two or more of either, are told apart if they differ alike from beginning to end. */
-static void repetitions_of_two_kinds_are_marked(void **state)
+TEST(repetitions_of_two_kinds_are_marked)
 {
-    (void)state;
     for (int c = 0; c < 5; c++) {
         const size_t n = c == 0 ? 9 : 20, slower = c == 1 ? 1 : c == 2 ? 2 : 6;
         double relative[RUNS_MOST];
@@ -174,14 +160,4 @@ static void repetitions_of_two_kinds_are_marked(void **state)
         free(m.o.other_ghz);
         unmake(&m);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(some_are_slower_or_faster_throughout),
-        cmocka_unit_test(what_holds_from_beginning_to_end_counts),
-        cmocka_unit_test(repetitions_of_two_kinds_are_marked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

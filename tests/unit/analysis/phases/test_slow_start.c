@@ -5,19 +5,11 @@
  * 1 us it was found in some repetitions and missed in others, and "steady" in the end, or a halt. And the way back, on
  * which each repetition waits for another time.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 #include "trace/trace.h"
 
 /* What is recorded. */
@@ -124,9 +116,8 @@ static bool as_it_was(const struct course *c, const struct phases *p)
 }
 
 /* Any of a range of such starts, by samples of half a microsecond. */
-static void is_throttling_of_that_length(void **state)
+TEST(is_throttling_of_that_length)
 {
-    (void)state;
     unsigned n = rng_rounds(60), right = 0;
     for (unsigned i = 0; i < n; i++) {
         struct course c = granite;
@@ -155,9 +146,8 @@ static void is_throttling_of_that_length(void **state)
 }
 
 /* Chains that throttling leaves alone tell the frequency as ever. */
-static void chains_left_alone_are_believed(void **state)
+TEST(chains_left_alone_are_believed)
 {
-    (void)state;
     struct course c = granite;
     struct trace t;
     struct phases p;
@@ -173,9 +163,8 @@ static void chains_left_alone_are_believed(void **state)
 }
 
 /* Steps that single repetitions hardly show passed for one at the switch, without latency, that all agree on. */
-static void waits_that_differ_are_no_step(void **state)
+TEST(waits_that_differ_are_no_step)
 {
-    (void)state;
     unsigned n = rng_rounds(60), undecided = 0, claims = 0;
     for (unsigned i = 0; i < n; i++) {
         struct course c = granite;
@@ -199,14 +188,4 @@ static void waits_that_differ_are_no_step(void **state)
     }
     print_message("%u of %u told as different in each repetition, %u as one step\n", undecided, n, claims);
     assert_true(30 * claims <= n); /* 6 of 60 before */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_throttling_of_that_length),
-        cmocka_unit_test(chains_left_alone_are_believed),
-        cmocka_unit_test(waits_that_differ_are_no_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

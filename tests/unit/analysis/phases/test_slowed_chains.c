@@ -4,21 +4,13 @@
  * counters tells the frequency: in random phase the samples that it leaves alone tell it; in step with the repetitions
  * nothing is told.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/repetitions/steady.h"
 #include "analysis/phases/phases.h"
 #include "probes/steady.h"
 #include "probes/guarded.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { WORLDS = 14 };
 
@@ -66,9 +58,8 @@ static bool holds(const struct estimate *e, double ghz)
 }
 
 /* Without the samples that are left out 17 of 60 such worlds had a frequency off by up to 29 %. */
-static void what_is_left_alone_tells_the_frequency(void **state)
+TEST(what_is_left_alone_tells_the_frequency)
 {
-    (void)state;
     unsigned n = rng_rounds(WORLDS), off = 0, claims = 0;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
@@ -96,9 +87,8 @@ static void what_is_left_alone_tells_the_frequency(void **state)
     assert_true(off <= 2 + n / 10);
 }
 
-static void steady_frequencies_are_those_left_alone(void **state)
+TEST(steady_frequencies_are_those_left_alone)
 {
-    (void)state;
     unsigned n = rng_rounds(WORLDS), off = 0;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
@@ -127,9 +117,8 @@ static void steady_frequencies_are_those_left_alone(void **state)
 }
 
 /* Such a world had 240 phases. */
-static void what_keeps_step_is_undecided(void **state)
+TEST(what_keeps_step_is_undecided)
 {
-    (void)state;
     unsigned n = rng_rounds(WORLDS), whole = 0;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
@@ -147,14 +136,4 @@ static void what_keeps_step_is_undecided(void **state)
     }
     print_message("%u of %u are undecided as a whole\n", whole, n);
     assert_true(whole >= n * 3 / 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_left_alone_tells_the_frequency),
-        cmocka_unit_test(steady_frequencies_are_those_left_alone),
-        cmocka_unit_test(what_keeps_step_is_undecided),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

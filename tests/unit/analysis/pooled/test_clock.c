@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The clock behind the switch, relative to that before it. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/pooled/pooled.h"
 #include "tests/support/switch_traces.h"
+#include "tests/support/test.h"
 
 static const struct switch_plan still = {
     .repetitions = 60, .work_us = 0.25, .before_us = 40, .after_us = 150, .chain_noise = 0.01, .seed = 1};
@@ -29,9 +21,8 @@ static void find(const struct switch_plan *plan, struct pooled_clock *c)
     trace_free(&t);
 }
 
-static void a_still_clock_is_one_stretch(void **state)
+TEST(a_still_clock_is_one_stretch)
 {
-    (void)state;
     struct switch_plan plan = still;
     int still_ones = 0;
     for (plan.seed = 1; plan.seed <= 40; plan.seed++) {
@@ -46,9 +37,8 @@ static void a_still_clock_is_one_stretch(void **state)
     assert_true(still_ones >= 39);
 }
 
-static void steps_are_found_and_placed(void **state)
+TEST(steps_are_found_and_placed)
 {
-    (void)state;
     struct switch_plan plan = still;
     static const double steps[] = {0.85, 0.93, 0.97, 1.05, 1.15};
     for (int i = 0; i < 5; i++) {
@@ -65,9 +55,8 @@ static void steps_are_found_and_placed(void **state)
     }
 }
 
-static void no_chains_tell_no_clock(void **state)
+TEST(no_chains_tell_no_clock)
 {
-    (void)state;
     struct trace t;
     struct pooled p;
     struct pooled_states s;
@@ -83,14 +72,4 @@ static void no_chains_tell_no_clock(void **state)
     pooled_states_free(&s);
     pooled_free(&p);
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_still_clock_is_one_stretch),
-        cmocka_unit_test(steps_are_found_and_placed),
-        cmocka_unit_test(no_chains_tell_no_clock),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

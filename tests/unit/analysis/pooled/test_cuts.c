@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The cuts of a series into pieces: of all possible ones the best. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/pooled/pooled.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/strict_memory.h"
+#include "tests/support/test.h"
 
 enum { MOST = 12 };
 
-static void steps_are_cut_where_they_are(void **state)
+TEST(steps_are_cut_where_they_are)
 {
-    (void)state;
     const double y[8] = {1, 1, 1, 5, 5, 2, 2, 2}, w[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     size_t cut[9];
     assert_int_equal(pooled_cut(y, w, 8, 1, 0.5, cut), 3);
@@ -32,9 +23,8 @@ static void steps_are_cut_where_they_are(void **state)
     assert_int_equal(cut[2], 8);
 }
 
-static void what_has_no_weight_is_not_cut(void **state)
+TEST(what_has_no_weight_is_not_cut)
 {
-    (void)state;
     const double y[6] = {1, 1, 9, 1, 1, 1}, w[6] = {1, 1, 0, 1, 1, 1}, none[6] = {0};
     size_t cut[7];
     assert_int_equal(pooled_cut(y, w, 6, 1, 0.5, cut), 1);
@@ -67,9 +57,8 @@ static double cost_of_cuts(const double *y, const double *w, size_t n, size_t le
     return sum;
 }
 
-static void no_other_cuts_are_better(void **state)
+TEST(no_other_cuts_are_better)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 1, 0);
     for (int round = 0; round < 100; round++) {
@@ -92,9 +81,8 @@ static void no_other_cuts_are_better(void **state)
     }
 }
 
-static void without_memory_there_is_no_piece(void **state)
+TEST(without_memory_there_is_no_piece)
 {
-    (void)state;
     const double y[2] = {1, 2}, w[2] = {1, 1};
     size_t cut[3];
     for (unsigned long n = 1; n <= 2; n++) {
@@ -104,15 +92,4 @@ static void without_memory_there_is_no_piece(void **state)
         strict_memory_fail(0);
         assert_int_equal(pieces, failed ? 0 : 2); /* the sanitizers' memory never fails */
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_cut_where_they_are),
-        cmocka_unit_test(what_has_no_weight_is_not_cut),
-        cmocka_unit_test(no_other_cuts_are_better),
-        cmocka_unit_test(without_memory_there_is_no_piece),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

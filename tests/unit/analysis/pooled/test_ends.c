@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A part of a recording against another that was made beside it, round by round. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/pooled/ends.h"
 #include "tests/support/strict_memory.h"
 #include "tests/support/switch_traces.h"
+#include "tests/support/test.h"
 
 static struct switch_plan plan_of(unsigned repetitions, uint64_t seed)
 {
@@ -49,9 +41,8 @@ static int rounds_trace(const double *x, unsigned n, struct trace *t)
     return 0;
 }
 
-static void alike_do_not_differ(void **state)
+TEST(alike_do_not_differ)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct switch_plan a = plan_of(12, seed), b = plan_of(12, 100 + seed);
         struct ends e;
@@ -64,9 +55,8 @@ static void alike_do_not_differ(void **state)
     }
 }
 
-static void what_the_clock_is_is_told_where_asked(void **state)
+TEST(what_the_clock_is_is_told_where_asked)
 {
-    (void)state;
     struct switch_plan a = plan_of(12, 1), b = plan_of(12, 2);
     struct ends e;
     a.piece[0] = (struct switch_piece){0.1, 1, 0.95};
@@ -81,9 +71,8 @@ static void what_the_clock_is_is_told_where_asked(void **state)
 
 /* Of seven rounds in which a power limit comes and goes, six end far below the second kernel's own clock: limits of a
  * median exclude nothing there, and "no transition" was told of a wait that was longer than the recording. */
-static void most_of_a_few_rounds_are_enough_to_look_longer(void **state)
+TEST(most_of_a_few_rounds_are_enough_to_look_longer)
 {
-    (void)state;
     static const double below[] = {-0.182, -0.249, -0.118, -0.175, 0.054, -0.176, -0.245},
                         beside[] = {-0.05, -0.05, 0.0,  -0.05,
                                     0.0,   -0.05, -0.05}; /* a sibling thread, half of the time */
@@ -101,9 +90,8 @@ static void most_of_a_few_rounds_are_enough_to_look_longer(void **state)
     }
 }
 
-static void few_rounds_tell_nothing(void **state)
+TEST(few_rounds_tell_nothing)
 {
-    (void)state;
     struct switch_plan a = plan_of(12, 1), b = plan_of(3, 2);
     struct ends e;
     compare(&a, &b, 50, 100, &e);
@@ -111,9 +99,8 @@ static void few_rounds_tell_nothing(void **state)
     assert_false(ends_differ(&e.clock, 0));
 }
 
-static void without_memory_it_says_so(void **state)
+TEST(without_memory_it_says_so)
 {
-    (void)state;
     struct switch_plan a = plan_of(8, 1);
     struct trace t;
     struct ends e;
@@ -124,16 +111,4 @@ static void without_memory_it_says_so(void **state)
     strict_memory_fail(0);
     assert_int_equal(status, failed ? -1 : 0);
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alike_do_not_differ),
-        cmocka_unit_test(what_the_clock_is_is_told_where_asked),
-        cmocka_unit_test(most_of_a_few_rounds_are_enough_to_look_longer),
-        cmocka_unit_test(few_rounds_tell_nothing),
-        cmocka_unit_test(without_memory_it_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rates that approach their end exponentially are told from steps. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/pooled/pooled.h"
 #include "tests/support/guest_traces.h"
+#include "tests/support/test.h"
 
 static void find(enum guest_kind kind, uint64_t seed, struct guest_truth *truth, struct pooled_states *s)
 {
@@ -24,9 +16,8 @@ static void find(enum guest_kind kind, uint64_t seed, struct guest_truth *truth,
 }
 
 /* Over the seeds: time constants within 15 %, and within their limits. */
-static void ramps_are_one_fade(void **state)
+TEST(ramps_are_one_fade)
 {
-    (void)state;
     int fades = 0, near = 0, within = 0, count = 20;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct guest_truth truth;
@@ -46,9 +37,8 @@ static void ramps_are_one_fade(void **state)
     assert_true(within >= 0.8 * count);
 }
 
-static void steps_are_no_fade(void **state)
+TEST(steps_are_no_fade)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++)
         for (int kind = GUEST_THROTTLE; kind <= GUEST_MODES; kind += GUEST_MODES - GUEST_THROTTLE) {
             struct guest_truth truth;
@@ -58,13 +48,4 @@ static void steps_are_no_fade(void **state)
                 assert_true(s.state[k].tau_us == 0);
             pooled_states_free(&s);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ramps_are_one_fade),
-        cmocka_unit_test(steps_are_no_fade),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Durations that come in two lengths, and those that only scatter. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <stdlib.h>
-
 #include "analysis/pooled/pooled.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 #include "util/order.h"
 
 enum { N = 80 };
@@ -26,9 +16,8 @@ static void draw(struct rng *r, double *x, int second, double longer, double spr
     qsort(x, N, sizeof *x, order_double);
 }
 
-static void two_lengths_are_told(void **state)
+TEST(two_lengths_are_told)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 1, 0);
     for (int round = 0; round < 50; round++) {
@@ -45,9 +34,8 @@ static void two_lengths_are_told(void **state)
     }
 }
 
-static void one_length_is_one(void **state)
+TEST(one_length_is_one)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 2, 0);
     for (int round = 0; round < 200; round++) {
@@ -61,9 +49,8 @@ static void one_length_is_one(void **state)
     }
 }
 
-static void few_or_near_are_no_length(void **state)
+TEST(few_or_near_are_no_length)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 3, 0);
     double x[N];
@@ -75,14 +62,4 @@ static void few_or_near_are_no_length(void **state)
     assert_int_equal(pooled_two_lengths(x, N, 1.5, mode, scratch), 2);
     for (size_t n = 0; n < 8; n++)
         assert_int_equal(pooled_two_lengths(x, n, 1.5, mode, scratch), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_lengths_are_told),
-        cmocka_unit_test(one_length_is_one),
-        cmocka_unit_test(few_or_near_are_no_length),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

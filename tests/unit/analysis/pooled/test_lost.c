@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The time that a switch loses, of samples that each hold the time in which they are read. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/pooled/lost.h"
 #include "tests/support/strict_memory.h"
+#include "tests/support/test.h"
 
 enum { RUNS = 12, BEFORE = 30, AFTER = 60, HALT_AT_START = 1, HALT_LATER = 2, THROTTLED = 4, SIBLING = 8 };
 #define READING_US 0.15
@@ -67,45 +60,39 @@ static double lost_in(int what, int null)
     return e.value;
 }
 
-static void nothing_is_lost_without_a_change(void **state)
+TEST(nothing_is_lost_without_a_change)
 {
-    (void)state;
     assert_true(fabs(lost_in(0, 0)) < 0.01);
 }
 
-static void reading_a_sample_is_no_part_of_a_halt(void **state)
+TEST(reading_a_sample_is_no_part_of_a_halt)
 {
-    (void)state;
     assert_true(fabs(lost_in(HALT_AT_START, 0) - 10) < 0.05);
     assert_true(fabs(lost_in(HALT_LATER, 0) - 10) < 0.12);
     assert_true(fabs(lost_in(HALT_AT_START | HALT_LATER, 0) - 20) < 0.1);
 }
 
-static void throttling_lasts_while_a_sample_is_read(void **state)
+TEST(throttling_lasts_while_a_sample_is_read)
 {
-    (void)state;
     assert_true(fabs(lost_in(THROTTLED, 0) - 10) < 0.11);
     assert_true(fabs(lost_in(THROTTLED | HALT_AT_START, 0) - 20) < 0.2);
 }
 
-static void what_the_null_loses_is_no_cost(void **state)
+TEST(what_the_null_loses_is_no_cost)
 {
-    (void)state;
     assert_true(fabs(lost_in(THROTTLED | HALT_AT_START, THROTTLED) - 10) < 0.1);
 }
 
 /* It takes a tenth of all; costs are those of a core of one's own. */
-static void a_sibling_makes_nothing_cheaper(void **state)
+TEST(a_sibling_makes_nothing_cheaper)
 {
-    (void)state;
     assert_true(fabs(lost_in(SIBLING, SIBLING)) < 0.1);
     assert_true(fabs(lost_in(THROTTLED | SIBLING, SIBLING) - 10) < 0.3);
     assert_true(fabs(lost_in(THROTTLED | HALT_LATER | SIBLING, SIBLING) - 20) < 0.5);
 }
 
-static void without_memory_it_says_so(void **state)
+TEST(without_memory_it_says_so)
 {
-    (void)state;
     struct trace t;
     struct estimate e;
     trace_of(HALT_AT_START, &t);
@@ -117,17 +104,4 @@ static void without_memory_it_says_so(void **state)
         assert_int_equal(status, failed ? -1 : 0);
     }
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_lost_without_a_change),
-        cmocka_unit_test(reading_a_sample_is_no_part_of_a_halt),
-        cmocka_unit_test(throttling_lasts_while_a_sample_is_read),
-        cmocka_unit_test(what_the_null_loses_is_no_cost),
-        cmocka_unit_test(a_sibling_makes_nothing_cheaper),
-        cmocka_unit_test(without_memory_it_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each repetition leaves a state at its own time, beside a busy sibling or not. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/pooled/pooled.h"
 #include "tests/support/switch_traces.h"
+#include "tests/support/test.h"
 
 static const struct switch_plan throttled = {.repetitions = 24,
                                              .work_us = 0.2,
@@ -46,9 +38,8 @@ static size_t near_truth(const struct switch_plan *plan, const struct pooled *p,
     return n;
 }
 
-static void each_leaves_at_its_own_time(void **state)
+TEST(each_leaves_at_its_own_time)
 {
-    (void)state;
     struct trace t;
     struct pooled p;
     struct pooled_states s;
@@ -60,9 +51,8 @@ static void each_leaves_at_its_own_time(void **state)
     forget(&t, &p, &s);
 }
 
-static void a_sibling_hides_no_border(void **state)
+TEST(a_sibling_hides_no_border)
 {
-    (void)state;
     struct switch_plan plan = throttled;
     plan.busy_share = 0.35;
     plan.repetitions = 60;
@@ -81,9 +71,8 @@ static void a_sibling_hides_no_border(void **state)
     forget(&t, &p, &s);
 }
 
-static void a_halt_is_told_from_slow_work(void **state)
+TEST(a_halt_is_told_from_slow_work)
 {
-    (void)state;
     struct switch_plan plan = throttled;
     plan.spread = 0.03;
     plan.piece[0] = (struct switch_piece){12, 0.12, 1}; /* many samples at a low rate */
@@ -98,14 +87,4 @@ static void a_halt_is_told_from_slow_work(void **state)
     assert_false(pooled_halts(&p, &s, 2));
     assert_true(fabs(s.state[1].length_us - 3) < 0.5);
     forget(&t, &p, &s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_leaves_at_its_own_time),
-        cmocka_unit_test(a_sibling_hides_no_border),
-        cmocka_unit_test(a_halt_is_told_from_slow_work),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Many short repetitions of one switch: from a trace to phases, on traces with known answers. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "analysis/phases/phases.h"
 #include "analysis/pooled/pooled.h"
 #include "tests/support/guest_score.h"
 #include "tests/support/guest_traces.h"
-#include "tests/support/phases_lines.h"
+
 #include "tests/support/strict_memory.h"
 #include "tests/support/switch_traces.h"
+#include "tests/support/test.h"
 
 enum { SEEDS = 20, FAILURES_MOST = 400 };
 
@@ -47,9 +36,8 @@ static void find_plan(const struct switch_plan *plan, struct phases *p)
     trace_free(&t);
 }
 
-static void the_middle_half_counts(void **state)
+TEST(the_middle_half_counts)
 {
-    (void)state;
     double x[8] = {100, 1, 2, 3, 4, -50, 70, 2}, error, none;
     assert_true(fabs(pooled_middle(x, 8, &error) - 2.75) < 1e-12); /* 2, 2, 3, 4 */
     assert_true(error > 0.5 && error < 0.65);
@@ -58,9 +46,8 @@ static void the_middle_half_counts(void **state)
     assert_true(isnan(pooled_middle(&one, 0, &none)) && isnan(none));
 }
 
-static void suits_switches_without_counted_cycles(void **state)
+TEST(suits_switches_without_counted_cycles)
 {
-    (void)state;
     struct switch_plan plan = throttled;
     struct trace t;
     assert_int_equal(switch_trace(&plan, &t), 0);
@@ -91,9 +78,8 @@ static void check_throttled(const struct phases *p, double us, double ratio)
     assert_int_equal(p->n_transitions, 1);
 }
 
-static void throttling_is_found_by_either_sampler(void **state)
+TEST(throttling_is_found_by_either_sampler)
 {
-    (void)state;
     struct switch_plan plan = throttled;
     struct phases p;
     find_plan(&plan, &p);
@@ -107,9 +93,8 @@ static void throttling_is_found_by_either_sampler(void **state)
 }
 
 /* A halt of ten samples on a grid between two clocks, at a time of its own in each repetition. */
-static void a_scattered_halt_is_found(void **state)
+TEST(a_scattered_halt_is_found)
 {
-    (void)state;
     struct switch_plan plan = throttled;
     struct phases p;
     plan.grid = true;
@@ -131,9 +116,8 @@ static void a_scattered_halt_is_found(void **state)
 }
 
 /* Samples that nobody measured right behind the switch, and some everywhere. */
-static void missing_values_are_no_end(void **state)
+TEST(missing_values_are_no_end)
 {
-    (void)state;
     struct trace t;
     struct phases p;
     assert_int_equal(switch_trace(&throttled, &t), 0);
@@ -147,9 +131,8 @@ static void missing_values_are_no_end(void **state)
 }
 
 /* Beside siblings that are busy a third or half of the time: it ends, and nothing is made of nothing. */
-static void busy_siblings_are_no_finding(void **state)
+TEST(busy_siblings_are_no_finding)
 {
-    (void)state;
     struct switch_plan plan = throttled;
     size_t invented = 0, found = 0, seeds = 30;
     plan.after_us = 300;
@@ -173,9 +156,8 @@ static void busy_siblings_are_no_finding(void **state)
 }
 
 /* Aims of score_guest, of fewer seeds. */
-static void nine_in_ten_guests_are_right(void **state)
+TEST(nine_in_ten_guests_are_right)
 {
-    (void)state;
     for (int kind = 0; kind < GUEST_KINDS; kind++) {
         size_t of[GUEST_VERDICTS] = {0};
         for (uint64_t seed = 1001; seed < 1001 + SEEDS; seed++) {
@@ -196,9 +178,8 @@ static void nine_in_ten_guests_are_right(void **state)
 }
 
 /* Of any samples, with chains or without; of halts and throttling, and of how deep that is. */
-static void limits_of_guests_hold(void **state)
+TEST(limits_of_guests_hold)
 {
-    (void)state;
     struct guest_held held[GUEST_LIMITS] = {{0, 0, 0, 0}};
     for (int kind = 0; kind < GUEST_KINDS; kind++)
         for (uint64_t seed = 1001; seed < 1001 + SEEDS; seed++) {
@@ -219,9 +200,8 @@ static void limits_of_guests_hold(void **state)
     }
 }
 
-static void recorded_cases_are_right(void **state)
+TEST(recorded_cases_are_right)
 {
-    (void)state;
     const char *folder = getenv("CHARACTERIZE_GUEST_CASES");
     struct trace t;
     struct guest_truth truth;
@@ -245,9 +225,8 @@ static void recorded_cases_are_right(void **state)
     assert_int_equal(found, 0);
 }
 
-static void without_memory_it_says_so(void **state)
+TEST(without_memory_it_says_so)
 {
-    (void)state;
     struct switch_plan plan = throttled;
     struct trace t;
     struct phases p;
@@ -258,7 +237,7 @@ static void without_memory_it_says_so(void **state)
     plan.piece[2] = (struct switch_piece){15.1, 1, 0.9};
     assert_int_equal(switch_trace(&plan, &t), 0);
     find(&t, &p);
-    char *whole = phases_lines_text(&p);
+    char *whole = phases_to_json(&p);
     phases_free(&p);
     bool failed = true;
     unsigned long n = 1;
@@ -276,27 +255,10 @@ static void without_memory_it_says_so(void **state)
     }
     assert_true(n < FAILURES_MOST);
     find(&t, &p);
-    char *again = phases_lines_text(&p);
+    char *again = phases_to_json(&p);
     assert_string_equal(again, whole);
     phases_free(&p);
     free(whole);
     free(again);
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_middle_half_counts),
-        cmocka_unit_test(suits_switches_without_counted_cycles),
-        cmocka_unit_test(throttling_is_found_by_either_sampler),
-        cmocka_unit_test(a_scattered_halt_is_found),
-        cmocka_unit_test(missing_values_are_no_end),
-        cmocka_unit_test(busy_siblings_are_no_finding),
-        cmocka_unit_test(nine_in_ten_guests_are_right),
-        cmocka_unit_test(limits_of_guests_hold),
-        cmocka_unit_test(recorded_cases_are_right),
-        cmocka_unit_test(without_memory_it_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Limits over blocks of repetitions: against the truth where values move slowly, and where they do not. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/stats/blocks.h"
 #include "analysis/stats/robust.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { N = 200, TRIALS = 1000 };
 
@@ -42,9 +34,8 @@ static int held(double moves, bool widened, int *disagreed)
     return n;
 }
 
-static void limits_hold_what_moves_slowly(void **state)
+TEST(limits_hold_what_moves_slowly)
 {
-    (void)state;
     int disagreed;
     assert_true(held(1, false, &disagreed) < 0.70 * TRIALS); /* why they are widened */
     assert_true(held(1, true, &disagreed) > 0.90 * TRIALS);
@@ -54,9 +45,8 @@ static void limits_hold_what_moves_slowly(void **state)
     assert_true(disagreed <= 2);
 }
 
-static void wild_and_missing_values_are_left_out(void **state)
+TEST(wild_and_missing_values_are_left_out)
 {
-    (void)state;
     double x[19] = {1, 1, 1, 1, 2, 2, NAN, 2, 2, 900, 3, 3, 3, 3, 4, 4, 4, 4, -900};
     struct blocks b;
     blocks_cut(x, 19, 2.5, 100, &b);
@@ -80,13 +70,4 @@ static void wild_and_missing_values_are_left_out(void **state)
     double same[16] = {0};
     blocks_cut(same, 16, 0, 1, &b);
     assert_true(b.n == 4 && b.disagree == 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_hold_what_moves_slowly),
-        cmocka_unit_test(wild_and_missing_values_are_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

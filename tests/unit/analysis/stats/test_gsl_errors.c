@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Fits in two threads at a time leave the program's own GSL error handler as it was. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <gsl/gsl_errno.h>
 
 #include "analysis/phases/ramps/ramp_fit.h"
+#include "tests/support/test.h"
 
 static void of_the_program(const char *reason, const char *file, int line, int number)
 {
@@ -30,12 +27,11 @@ static void *fit_ramps(void *start)
     return NULL;
 }
 
-static void threads_leave_the_handler(void **state)
+TEST(threads_leave_the_handler)
 {
     enum { ROUNDS = 20, THREADS = 2 };
     gsl_error_handler_t *first = gsl_set_error_handler(of_the_program);
     pthread_barrier_t start;
-    (void)state;
     pthread_barrier_init(&start, NULL, THREADS);
     for (int round = 0; round < ROUNDS; round++) {
         pthread_t thread[THREADS];
@@ -47,10 +43,4 @@ static void threads_leave_the_handler(void **state)
     }
     pthread_barrier_destroy(&start);
     gsl_set_error_handler(first);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {cmocka_unit_test(threads_leave_the_handler)};
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

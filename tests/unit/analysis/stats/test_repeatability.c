@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The mode of durations and what lies how far from it: the source's own examples, and made ones. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/stats/repeatability.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { MOST = 2000 };
 
@@ -23,9 +13,8 @@ static struct repeatability of(const double *x, size_t n, double resolution)
 }
 
 /* S. Kozak, figure 3-10: all trials but the last alike, that one four cycles faster. */
-static void figure_3_10(void **state)
+TEST(figure_3_10)
 {
-    (void)state;
     double x[1000];
     for (size_t i = 0; i < 1000; i++)
         x[i] = 987964834;
@@ -39,9 +28,8 @@ static void figure_3_10(void **state)
 }
 
 /* Figure 3-13: the predictor learns. */
-static void figure_3_13(void **state)
+TEST(figure_3_13)
 {
-    (void)state;
     static const double first[] = {15400862, 15399979, 15400496, 15400402, 15400402, 15400402};
     double x[1000];
     for (size_t i = 0; i < 1000; i++)
@@ -55,9 +43,8 @@ static void figure_3_13(void **state)
     assert_true(r.spread == 0 && r.max == 0 && r.to_mode == 0);
 }
 
-static void few_values(void **state)
+TEST(few_values)
 {
-    (void)state;
     struct repeatability r = of(NULL, 0, 1);
     assert_true(isnan(r.mode) && isnan(r.spread) && isnan(r.max) && r.n == 0);
     r = of((const double[]){5}, 1, 0);
@@ -67,18 +54,16 @@ static void few_values(void **state)
 }
 
 /* Nearest rank: of ten distances 0 to 0.9 the smallest that so many keep within. */
-static void parts(void **state)
+TEST(parts)
 {
-    (void)state;
     const double x[] = {100, 100, 100, 100, 100, 110, 120, 130, 140, 150};
     struct repeatability r = of(x, 10, 1);
     assert_true(r.mode == 100 && r.p50 == 0 && fabs(r.p90 - 0.4) < 1e-12 && fabs(r.p99 - 0.5) < 1e-12 &&
                 fabs(r.max - 0.5) < 1e-12);
 }
 
-static void half_sample_modes(void **state)
+TEST(half_sample_modes)
 {
-    (void)state;
     assert_true(repeatability_half_sample_mode((const double[]){1}, 1) == 1);
     assert_true(repeatability_half_sample_mode((const double[]){1, 9}, 2) == 1);
     assert_true(repeatability_half_sample_mode((const double[]){1, 8, 9}, 3) == 8);
@@ -88,9 +73,8 @@ static void half_sample_modes(void **state)
 }
 
 /* Of stretches that are as short, the first; of three in even steps, the middle. */
-static void ties(void **state)
+TEST(ties)
 {
-    (void)state;
     assert_true(repeatability_half_sample_mode((const double[]){1, 2, 3}, 3) == 2);
     assert_true(repeatability_half_sample_mode((const double[]){1, 2, 9, 10}, 4) == 1);
     assert_true(repeatability_half_sample_mode((const double[]){1, 2.5, 9, 10}, 4) == 9);
@@ -104,9 +88,8 @@ static void ties(void **state)
 }
 
 /* Two of twenty are a tenth of all; of twenty-one they are less. */
-static void what_repeats(void **state)
+TEST(what_repeats)
 {
-    (void)state;
     double x[21];
     for (size_t i = 0; i < 21; i++)
         x[i] = 100 + (double)(i * i);
@@ -127,9 +110,8 @@ static void what_repeats(void **state)
 }
 
 /* A tail to one side, as interruptions make it, does not move the mode; it is found in steps of the clock, too. */
-static void tails(void **state)
+TEST(tails)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct rng rng;
         double x[1000], step = seed % 3 == 0 ? 10 : 0;
@@ -150,14 +132,4 @@ static void tails(void **state)
             within += fabs(x[i] - r.mode) / r.mode <= r.p90;
         assert_in_range(within, 900, 1000);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figure_3_10), cmocka_unit_test(figure_3_13),       cmocka_unit_test(few_values),
-        cmocka_unit_test(parts),       cmocka_unit_test(half_sample_modes), cmocka_unit_test(tails),
-        cmocka_unit_test(ties),        cmocka_unit_test(what_repeats),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* analysis/stats/robust.c against sorting, tables of Student's t, and intervals that must hold as often as they say. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/stats/robust.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 #include "util/order.h"
 
 enum { MOST = 300 };
@@ -56,9 +47,8 @@ static void same(double a, double b)
         fail_msg("%.12g instead of %.12g", a, b);
 }
 
-static void medians_are_those_of_sorting(void **state)
+TEST(medians_are_those_of_sorting)
 {
-    (void)state;
     struct rng r;
     double x[MOST], copy[MOST], scratch[MOST];
     rng_init(&r, 1, 1);
@@ -73,9 +63,8 @@ static void medians_are_those_of_sorting(void **state)
     }
 }
 
-static void medians_of_nothing_and_little(void **state)
+TEST(medians_of_nothing_and_little)
 {
-    (void)state;
     double none[] = {NAN, NAN}, one[] = {NAN, 7, NAN}, two[] = {9, 5};
     assert_true(isnan(order_median(none, 0)));
     assert_true(isnan(order_median(none, 2)));
@@ -84,7 +73,7 @@ static void medians_of_nothing_and_little(void **state)
 }
 
 /* Ranks (from 1) in tables of the sign test; values that are their ranks, the other way round. */
-static void limits_of_medians_are_those_of_the_sign_test(void **state)
+TEST(limits_of_medians_are_those_of_the_sign_test)
 {
     static const struct {
         size_t n;
@@ -92,7 +81,6 @@ static void limits_of_medians_are_those_of_the_sign_test(void **state)
     } known[] = {{0, NAN, NAN}, {5, NAN, NAN}, {6, 1, 6},   {8, 1, 8},
                  {9, 2, 8},     {15, 4, 12},   {20, 6, 15}, {100, 40, 61}};
     double x[100];
-    (void)state;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         for (size_t i = 0; i < known[k].n; i++)
             x[i] = (double)(known[k].n - i);
@@ -104,11 +92,10 @@ static void limits_of_medians_are_those_of_the_sign_test(void **state)
 }
 
 /* Noise of 0.5 about a level that steps up a hundred times as far, with a gap; in place. */
-static void steps_are_no_noise(void **state)
+TEST(steps_are_no_noise)
 {
     double x[MOST];
     struct rng r;
-    (void)state;
     rng_init(&r, 3, 1);
     for (size_t i = 0; i < MOST; i++)
         x[i] = 0.5 * rng_normal(&r) + (double)(i / 50) * 50;
@@ -118,9 +105,8 @@ static void steps_are_no_noise(void **state)
     assert_true(isnan(robust_step_noise(x, 1, x)) && isnan(robust_step_noise(x, 0, x)));
 }
 
-static void mad_of_normal_noise_is_its_sigma(void **state)
+TEST(mad_of_normal_noise_is_its_sigma)
 {
-    (void)state;
     enum { MANY = 40000 };
     double *x = malloc(2 * MANY * sizeof *x);
     struct rng r;
@@ -134,9 +120,8 @@ static void mad_of_normal_noise_is_its_sigma(void **state)
 }
 
 /* Time stamps come in steps: the centre is their mean, not the nearest step. Wild values do not count. */
-static void centre_of_stepped_values(void **state)
+TEST(centre_of_stepped_values)
 {
-    (void)state;
     double x[MOST], scratch[MOST];
     for (int k = 1; k < 10; k++) {
         size_t n = 0;
@@ -154,9 +139,8 @@ static void centre_of_stepped_values(void **state)
 }
 
 /* Four scaled MADs: 151 for the whole numbers from -50 to 50 and one more. */
-static void centre_knows_what_is_wild(void **state)
+TEST(centre_knows_what_is_wild)
 {
-    (void)state;
     double x[102], scratch[102];
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < 101; i++)
@@ -166,9 +150,8 @@ static void centre_knows_what_is_wild(void **state)
     }
 }
 
-static void centre_of_noise(void **state)
+TEST(centre_of_noise)
 {
-    (void)state;
     struct rng r;
     double sum = 0, squares = 0;
     enum { SETS = 4000, EACH = 100 };
@@ -189,9 +172,8 @@ static void centre_of_noise(void **state)
 }
 
 /* Two-sided 95 % points of Student's t, from any table. */
-static void half_widths_are_students(void **state)
+TEST(half_widths_are_students)
 {
-    (void)state;
     static const struct {
         size_t n;
         double t;
@@ -203,9 +185,8 @@ static void half_widths_are_students(void **state)
     assert_true(isnan(robust_half_width95(1, 0)) && isnan(robust_half_width95(1, 1)));
 }
 
-static void means_with_limits(void **state)
+TEST(means_with_limits)
 {
-    (void)state;
     const double x[] = {4, 5, 6, NAN, 500, 5}, one[] = {3, NAN}, none[] = {NAN};
     size_t used = 99;
     struct estimate e = robust_mean(x, 6, 5, 2, &used);
@@ -223,9 +204,8 @@ static void means_with_limits(void **state)
     assert_true(isnan(e.value) && used == 0);
 }
 
-static void limits_hold_as_often_as_they_say(void **state)
+TEST(limits_hold_as_often_as_they_say)
 {
-    (void)state;
     struct rng r;
     enum { SETS = 20000 };
     rng_init(&r, 4, 1);
@@ -245,9 +225,8 @@ static void limits_hold_as_often_as_they_say(void **state)
     }
 }
 
-static void modes_are_groups(void **state)
+TEST(modes_are_groups)
 {
-    (void)state;
     const double x[] = {10, 20.2, 10.4, NAN, 20, 9.8, 35, 10.2, 19.8};
     struct value_mode m[4];
     assert_int_equal(robust_modes(x, 9, 1, 2, m, 4), 2);
@@ -267,9 +246,8 @@ static void modes_are_groups(void **state)
 }
 
 /* Normal clusters six standard deviations apart touch, and are two; a normal or a uniform distribution is one. */
-static void two_modes_without_a_gap_are_two(void **state)
+TEST(two_modes_without_a_gap_are_two)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 9, 1);
     for (int k = 0; k < 1000; k++) {
@@ -300,9 +278,8 @@ static void two_modes_without_a_gap_are_two(void **state)
     assert_int_equal(robust_two_modes(few, 3, 1, 2, m), 0);
 }
 
-static void modes_of_random_groups(void **state)
+TEST(modes_of_random_groups)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 5, 1);
     for (int k = 0; k < 5000; k++) {
@@ -333,25 +310,4 @@ static void modes_of_random_groups(void **state)
         }
         assert_int_equal(in_modes, total);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians_are_those_of_sorting),
-        cmocka_unit_test(medians_of_nothing_and_little),
-        cmocka_unit_test(limits_of_medians_are_those_of_the_sign_test),
-        cmocka_unit_test(steps_are_no_noise),
-        cmocka_unit_test(mad_of_normal_noise_is_its_sigma),
-        cmocka_unit_test(centre_of_stepped_values),
-        cmocka_unit_test(centre_knows_what_is_wild),
-        cmocka_unit_test(centre_of_noise),
-        cmocka_unit_test(half_widths_are_students),
-        cmocka_unit_test(means_with_limits),
-        cmocka_unit_test(limits_hold_as_often_as_they_say),
-        cmocka_unit_test(modes_are_groups),
-        cmocka_unit_test(two_modes_without_a_gap_are_two),
-        cmocka_unit_test(modes_of_random_groups),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Thresholds of trials that say yes or no: against known figures, and against the likelihood as it is defined. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/stats/threshold.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 /* Clopper and Pearson: without any, (1 - hi)^n = 2.5 %; the others from tables of exact limits. */
-static void shares(void **state)
+TEST(shares)
 {
-    (void)state;
     struct estimate e = threshold_share(0, 0);
     assert_true(isnan(e.value) && isnan(e.lo) && isnan(e.hi));
     e = threshold_share(0, 10);
@@ -34,9 +25,8 @@ static void shares(void **state)
     assert_close(e.hi, 0.81291397, 1e-8);
 }
 
-static void what_is_told_apart_needs_no_model(void **state)
+TEST(what_is_told_apart_needs_no_model)
 {
-    (void)state;
     static const struct threshold_trial trials[] = {{5, true}, {1, false}, {4, true}, {2, false}};
     struct threshold t;
     threshold_fit(trials, 4, &t);
@@ -79,9 +69,8 @@ static double highest(const struct threshold_trial *t, size_t n, double median, 
 }
 
 /* The median is in the middle of what is the same from both sides; its limits are where the likelihood is 1.92 less. */
-static void what_overlaps_is_fitted(void **state)
+TEST(what_overlaps_is_fitted)
 {
-    (void)state;
     static const struct threshold_trial trials[] = {{1, false}, {2, false}, {3, false}, {4, true},
                                                     {5, false}, {6, true},  {7, true},  {8, true},
                                                     {3, false}, {6, true},  {2, false}, {7, true}};
@@ -100,9 +89,8 @@ static void what_overlaps_is_fitted(void **state)
 }
 
 /* Where not enough was tried the limits are the ends of what was. */
-static void limits_end_with_the_trials(void **state)
+TEST(limits_end_with_the_trials)
 {
-    (void)state;
     static const struct threshold_trial trials[] = {{1, true}, {2, false}, {3, true}};
     struct threshold t;
     threshold_fit(trials, 3, &t);
@@ -111,24 +99,11 @@ static void limits_end_with_the_trials(void **state)
 }
 
 /* Of equal values a no is not below a yes: that is fitted, too. */
-static void equal_values_overlap(void **state)
+TEST(equal_values_overlap)
 {
-    (void)state;
     static const struct threshold_trial trials[] = {{1, false}, {2, false}, {2, true}, {3, true}};
     struct threshold t;
     threshold_fit(trials, 4, &t);
     assert_close(t.at.value, 2, 1e-3);
     assert_true(t.sigma > 0 && t.at.lo < 2 && t.at.hi > 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares),
-        cmocka_unit_test(what_is_told_apart_needs_no_model),
-        cmocka_unit_test(what_overlaps_is_fitted),
-        cmocka_unit_test(limits_end_with_the_trials),
-        cmocka_unit_test(equal_values_overlap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

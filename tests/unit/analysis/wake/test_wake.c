@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* analysis/wake/wake.c: stages of random step functions are found blind; what is no stage makes none. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/wake/wake.h"
-#include "tests/support/close_to.h"
-#include "tests/support/golden.h"
-#include "tests/support/one_of.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
-#include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 enum { MODELS = 240, POINTS_MOST = 1500, STAGES = 6 };
 
@@ -67,9 +51,8 @@ static bool told_gradual(const struct wake_stages *s)
     return told;
 }
 
-static void random_models_are_found(void **state)
+TEST(random_models_are_found)
 {
-    (void)state;
     struct rng r;
     static struct wake_point p[POINTS_MOST];
     size_t boundaries = 0, outside = 0, levels = 0, off = 0, wide = 0, models = rng_fewer_sanitized(MODELS),
@@ -115,9 +98,8 @@ static void random_models_are_found(void **state)
 }
 
 /* A time that grows with the logarithm of the idle time is cut into stretches, and that is told. */
-static void gradual_changes_are_told(void **state)
+TEST(gradual_changes_are_told)
 {
-    (void)state;
     enum { RAMPS = 60, POINTS = 600 };
     struct rng r;
     static struct wake_point p[POINTS];
@@ -137,9 +119,8 @@ static void gradual_changes_are_told(void **state)
     }
 }
 
-static void too_few_are_refused(void **state)
+TEST(too_few_are_refused)
 {
-    (void)state;
     struct wake_point p[WAKE_POINTS_LEAST];
     struct wake_stages s;
     char why[200] = "";
@@ -158,9 +139,8 @@ static void too_few_are_refused(void **state)
 }
 
 /* Single points anywhere do not coarsen the levels that are tried. */
-static void outliers_do_not_blind(void **state)
+TEST(outliers_do_not_blind)
 {
-    (void)state;
     struct wake_point p[91];
     struct wake_stages s;
     char why[200];
@@ -175,9 +155,8 @@ static void outliers_do_not_blind(void **state)
 }
 
 /* More steps of 2 % apart than levels are tried: the levels are tried farther apart. */
-static void stages_may_be_far_apart(void **state)
+TEST(stages_may_be_far_apart)
 {
-    (void)state;
     struct wake_point p[90];
     struct wake_stages s;
     char why[200];
@@ -191,9 +170,8 @@ static void stages_may_be_far_apart(void **state)
 }
 
 /* The level of the beginning comes back: three stages. */
-static void a_level_may_come_back(void **state)
+TEST(a_level_may_come_back)
 {
-    (void)state;
     struct wake_point p[90];
     struct wake_stages s;
     char why[200];
@@ -209,9 +187,8 @@ static void a_level_may_come_back(void **state)
 }
 
 /* The clock drifts by 4 %: no stage. */
-static void drift_is_no_stage(void **state)
+TEST(drift_is_no_stage)
 {
-    (void)state;
     static struct wake_point p[1000];
     struct wake_stages s;
     char why[200];
@@ -223,9 +200,8 @@ static void drift_is_no_stage(void **state)
 }
 
 /* Times from 0.06 to 90 us whatever the idle time, as beside busy neighbours: nothing is told, and it says so. */
-static void scatter_is_told(void **state)
+TEST(scatter_is_told)
 {
-    (void)state;
     struct wake_point p[96];
     struct wake_stages s;
     char why[200];
@@ -241,9 +217,8 @@ static void scatter_is_told(void **state)
 }
 
 /* Readings of a clock with steps of 10 ns, of 25 ns, then of 50 ns: 20 and 30 mixed are one stage, of 20 to 30 ns. */
-static void steps_of_the_clock_are_no_stages(void **state)
+TEST(steps_of_the_clock_are_no_stages)
 {
-    (void)state;
     struct wake_point p[96];
     struct wake_stages s;
     char why[200];
@@ -261,160 +236,4 @@ static void steps_of_the_clock_are_no_stages(void **state)
     assert_int_equal(s.stage[0].n, 60);
     assert_close(s.stage[1].first_us.lo, 0.05, 1e-9);
     assert_true(s.stage[0].idle_to_us.value > 59 && s.stage[0].idle_to_us.value < 62);
-}
-
-/* ---- held exactly (tests/golden/) ---- */
-
-static void write_estimate(FILE *out, const char *name, struct estimate e)
-{
-    fprintf(out, " %s %#.6g[%#.6g,%#.6g]", name, e.value, e.lo, e.hi);
-}
-
-static void write_stages(FILE *out, const struct wake_point *p, size_t n)
-{
-    struct wake_stages s;
-    char why[200];
-    if (wake_find(p, n, &s, why, sizeof why)) {
-        fprintf(out, "%zu points: refused: %s\n", n, why);
-        return;
-    }
-    fprintf(out, "%zu points, discarded %zu, mixed %zu, sees %#.6g\n", s.points, s.discarded, s.mixed,
-            s.detectable_ratio);
-    for (size_t i = 0; i < s.n; i++) {
-        fprintf(out, "stage of %zu:", s.stage[i].n);
-        write_estimate(out, "first", s.stage[i].first_us);
-        write_estimate(out, "from", s.stage[i].idle_from_us);
-        write_estimate(out, "to", s.stage[i].idle_to_us);
-        fputc('\n', out);
-    }
-    for (size_t i = 0; i < s.n_warnings; i++)
-        fprintf(out, "warning: %s\n", s.warning[i]);
-}
-
-/* Points that share idle times, in steps of 10 %; then the same with ever more strays, drift or levels. */
-static size_t stepped_points(struct rng *r, unsigned kind, struct wake_point *p)
-{
-    size_t n = (size_t)rng_int(r, 16, 160), levels = kind % 4 == 3 ? n / 9 + 1 : (size_t)rng_int(r, 1, 4);
-    double ratio = rng_range(r, 1.05, 1.6), noise = rng_log(r, 0.001, 0.05), drift = kind % 4 == 1 ? 0.2 : 0;
-    for (size_t i = 0; i < n; i++) {
-        double idle = kind % 3 ? pow(1.1, floor(0.5 * (double)i)) : (double)(i / 3);
-        size_t level = i * levels / n, stray = kind % 4 == 2 && rng_chance(r, 0.15);
-        p[i].idle_us = idle;
-        p[i].first_us = pow(ratio, (double)(level % 2 ? level + 1 : level)) *
-                        exp(noise * rng_normal(r) + drift * (double)i / (double)n + (stray ? rng_range(r, 0.2, 2) : 0));
-    }
-    return n;
-}
-
-static void stages_stay_as_they_are(void **state)
-{
-    (void)state;
-    enum { RANDOM = 12, STEPPED = 32 };
-    static struct wake_point p[POINTS_MOST];
-    struct rng r;
-    struct golden g;
-    skip_where_sanitized("numbers are compared in the ordinary build");
-    FILE *out = golden_begin(&g);
-    for (unsigned m = 0; m < RANDOM + STEPPED; m++) {
-        struct truth t;
-        rng_init(&r, 17, m);
-        if (m < RANDOM)
-            random_truth(&r, &t);
-        write_stages(out, p, m < RANDOM ? random_points(&r, &t, p) : stepped_points(&r, m, p));
-    }
-    for (size_t i = 0; i < POINTS_MOST; i++)
-        p[i] = (struct wake_point){(double)i, i / 10 % 2 ? 3 : 1};
-    write_stages(out, p, 10 * WAKE_STAGES_MOST);
-    write_stages(out, p, 10 * WAKE_STAGES_MOST + 10);
-    write_stages(out, p, WAKE_POINTS_LEAST - 1);
-    p[3].first_us = -1;
-    write_stages(out, p, WAKE_POINTS_LEAST);
-    golden_expect(&g, "wake", "txt", true);
-}
-
-/* Levels of few values that come and go, many points at one idle time or at 0, strays on another level; unsorted. */
-static size_t tied_points(struct rng *r, struct wake_point *p)
-{
-    size_t n = (size_t)rng_int(r, WAKE_POINTS_LEAST, 120), left = 0;
-    double noise = ONE_OF(r, 0, 0, 0.0078125, 0.0625, 0.25), stray = ONE_OF(r, 0, 0.05, 0.15, 0.2, 0.4), level = 1;
-    double drift = ONE_OF(r, 0, 0, 0, 0.0009765625, 0.00390625), beside = ONE_OF(r, 1.0625, 1.125, 2, 64);
-    int at_once = rng_int(r, 1, 6), zeros = (int)ONE_OF(r, 0, 0, 1, 9, 12);
-    for (size_t i = 0; i < n; i++) {
-        if (left-- == 0) {
-            left = (size_t)ONE_OF(r, 3, 6, 7, 8, 11, 15, 24, 40);
-            level = ONE_OF(r, 1, 1, 1.0625, 1.125, 1.25, 2, 4, 0.015625);
-        }
-        int idle = ((int)i - zeros) / at_once;
-        double own = level * (rng_chance(r, stray) ? beside : 1);
-        p[i * 127 % n] = (struct wake_point){idle > 0 ? idle : 0,
-                                             own * (1 + noise * rng_int(r, -2, 2) / 4 + drift * (double)i)};
-    }
-    return n;
-}
-
-static void add_stages(struct tally *sum, const struct wake_stages *s)
-{
-    const double x[] = {(double)s->points, (double)s->discarded, (double)s->mixed, s->detectable_ratio, s->step_us};
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        tally_add(sum, x[i]);
-    for (size_t i = 0; i < s->n; i++) {
-        tally_estimate(sum, &s->stage[i].first_us);
-        tally_estimate(sum, &s->stage[i].idle_from_us);
-        tally_estimate(sum, &s->stage[i].idle_to_us);
-        tally_add(sum, (double)s->stage[i].n);
-    }
-    for (size_t i = 0; i < s->n_warnings; i++)
-        tally_text(sum, s->warning[i]);
-    tally_add(sum, wake_scatters(s));
-}
-
-/* Of ties and of what lies at limits, which steps of the clock make one. */
-static void stages_of_tied_points_stay_as_they_are(void **state)
-{
-    (void)state;
-    enum { LINES = 100, OF_EACH = 12 };
-    struct wake_point p[200];
-    struct rng r;
-    struct golden g;
-    skip_where_sanitized("numbers are compared in the ordinary build");
-    FILE *out = golden_begin(&g);
-    rng_init(&r, 1, 570);
-    for (int line = 1; line <= LINES; line++) {
-        struct tally found = {0}, blurred = {0};
-        for (int i = 0; i < OF_EACH; i++) {
-            struct wake_stages s;
-            char why[200];
-            size_t n = tied_points(&r, p);
-            if (wake_find(p, n, &s, why, sizeof why)) {
-                tally_text(&found, why);
-                continue;
-            }
-            add_stages(&found, &s);
-            wake_blur(&s, ONE_OF(&r, 0, 0.03125, 0.0625, 0.25));
-            add_stages(&blurred, &s);
-        }
-        fprintf(out, "%d", line);
-        tally_write(out, "found", &found);
-        tally_write(out, "blurred", &blurred);
-        fputc('\n', out);
-    }
-    golden_expect(&g, "wake", "tied.txt", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_models_are_found),
-        cmocka_unit_test(gradual_changes_are_told),
-        cmocka_unit_test(too_few_are_refused),
-        cmocka_unit_test(outliers_do_not_blind),
-        cmocka_unit_test(stages_may_be_far_apart),
-        cmocka_unit_test(a_level_may_come_back),
-        cmocka_unit_test(drift_is_no_stage),
-        cmocka_unit_test(scatter_is_told),
-        cmocka_unit_test(steps_of_the_clock_are_no_stages),
-        cmocka_unit_test(stages_stay_as_they_are),
-        cmocka_unit_test(stages_of_tied_points_stay_as_they_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

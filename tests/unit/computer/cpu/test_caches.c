@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sizes of caches, from made trees and made CPUID; garbage gives none, and nothing worse. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "computer/cpu/caches.h"
 #include "computer/cpu/cpu.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 static void put(const char *root, unsigned index, const char *level, const char *type, const char *size,
                 const char *cpus)
@@ -26,9 +17,8 @@ static void put(const char *root, unsigned index, const char *level, const char 
 }
 
 /* Two hyper-threads a core, eight cores share L3. */
-static void from_sysfs(void **state)
+TEST(from_sysfs)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX];
     struct cpu_caches c;
     folder_make(root);
@@ -49,9 +39,8 @@ static void from_sysfs(void **state)
 }
 
 /* Levels 1 to 3; of no type in particular is not of instructions. */
-static void which_caches_count(void **state)
+TEST(which_caches_count)
 {
-    (void)state;
     static const struct {
         const char *level, *type, *size;
         uint64_t l1, l2, l3;
@@ -74,9 +63,8 @@ static void which_caches_count(void **state)
 }
 
 /* What is shared by fewer than a core has threads is a core's own, and so it is where threads are unknown. */
-static void which_share_is_a_cores(void **state)
+TEST(which_share_is_a_cores)
 {
-    (void)state;
     static const struct {
         const char *of_core, *of_l3;
         unsigned cores;
@@ -104,9 +92,8 @@ static void memory_is(const char *root, const char *text, uint64_t bytes)
 }
 
 /* As many KiB as half of all bytes are, not one more. */
-static void which_memory_there_is(void **state)
+TEST(which_memory_there_is)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX];
     folder_make(root);
     assert_int_equal(cpu_memory_available(root), 0);
@@ -120,9 +107,8 @@ static void which_memory_there_is(void **state)
 }
 
 /* A line of more than one partition; a core of no threads that CPUID knows has all. */
-static void of_one_leaf(void **state)
+TEST(of_one_leaf)
 {
-    (void)state;
     struct cpuid_regs r = {.eax = 5u << 14 | 3 << 5 | 3, .ebx = 6u << 22 | 2u << 12 | 63, .ecx = 99};
     static const unsigned threads[] = {0, 1, 2, 3, 6, 7}, cores[] = {1, 6, 3, 2, 1, 1};
     enum { BYTES = 7 * 3 * 64 * 100 };
@@ -149,9 +135,8 @@ static void of_one_leaf(void **state)
     }
 }
 
-static void garbage(void **state)
+TEST(garbage)
 {
-    (void)state;
     static const char *const texts[] = {"",  "x",  "-1",       "99999999999999999999999999K",
                                         "K", "0-", "\xff\xfe", "4294967296"};
     char root[FOLDER_PATH_MAX];
@@ -170,9 +155,8 @@ static void garbage(void **state)
 }
 
 /* Skylake-SP: 32 KB of 8 ways, 64 sets; L3 of 11 ways, 32768 sets, for up to 64 threads of 2 each. */
-static void from_cpuid(void **state)
+TEST(from_cpuid)
 {
-    (void)state;
     struct cpu_caches c = {0};
     const struct cpuid_regs l1 = {.eax = 1u << 14 | 1 << 5 | 1, .ebx = 7u << 22 | 63, .ecx = 63};
     const struct cpuid_regs code = {.eax = 1u << 14 | 1 << 5 | 2, .ebx = 3u << 22 | 63, .ecx = 63};
@@ -185,18 +169,4 @@ static void from_cpuid(void **state)
     assert_int_equal(c.l2, 1 << 20);
     assert_int_equal(c.l3, 22 << 20);
     assert_int_equal(c.share, (22 << 20) / 32);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_sysfs),
-        cmocka_unit_test(which_caches_count),
-        cmocka_unit_test(which_share_is_a_cores),
-        cmocka_unit_test(which_memory_there_is),
-        cmocka_unit_test(of_one_leaf),
-        cmocka_unit_test(garbage),
-        cmocka_unit_test(from_cpuid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Identity, CPU lists, and the choice of CPUs on made machines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "computer/cpu/cpu.h"
 #include "drivers/active_cores.h"
 #include "drivers/machine.h"
 #include "tests/support/cpu_leaves.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 /* ---- identity ---- */
 
-static void test_intel_signature(void **state)
+TEST(test_intel_signature)
 {
-    (void)state;
     struct cpu_identity id;
     struct cpu_leaves l = cpu_leaves_of("GenuineIntel", 0x000806f8);
     memcpy(l.brand, "   Intel(R) Xeon(R) Platinum 8480+      ", 40);
@@ -33,9 +24,8 @@ static void test_intel_signature(void **state)
     assert_string_equal(id.hypervisor_name, "");
 }
 
-static void test_amd_signature_uses_the_extended_family(void **state)
+TEST(test_amd_signature_uses_the_extended_family)
 {
-    (void)state;
     struct cpu_identity id;
     struct cpu_leaves l = cpu_leaves_of("AuthenticAMD", 0x00a10f11);
     cpu_identify(&l, &id);
@@ -48,18 +38,16 @@ static void test_amd_signature_uses_the_extended_family(void **state)
 }
 
 /* The extended model counts only in families 6 and 15 (SDM vol. 2A, CPUID, "DisplayModel"). */
-static void test_old_families_ignore_the_extended_model(void **state)
+TEST(test_old_families_ignore_the_extended_model)
 {
-    (void)state;
     struct cpu_identity id;
     struct cpu_leaves l = cpu_leaves_of("GenuineIntel", 0x000f0543);
     cpu_identify(&l, &id);
     assert_string_equal(id.signature, "05_04H-3");
 }
 
-static void test_names_of_unknown_origin_stay_printable(void **state)
+TEST(test_names_of_unknown_origin_stay_printable)
 {
-    (void)state;
     struct cpu_identity id;
     struct cpu_leaves l = cpu_leaves_of("GenuineIntel", 0x000806f8);
     memcpy(l.brand, "evil\n\033[31mname", 15);
@@ -73,9 +61,8 @@ static void test_names_of_unknown_origin_stay_printable(void **state)
     assert_string_equal(id.hypervisor_name, "KVMKVMKVM");
 }
 
-static void test_contradictions(void **state)
+TEST(test_contradictions)
 {
-    (void)state;
     char why[200];
     struct cpu_leaves l = cpu_leaves_of("GenuineIntel", 0x000a0678); /* Rocket Lake */
     l.structured.ebx = 1u << 16;
@@ -109,9 +96,8 @@ static struct cpu_mask mask(const char *text)
     return m;
 }
 
-static void test_lists_survive_a_round_trip(void **state)
+TEST(test_lists_survive_a_round_trip)
 {
-    (void)state;
     static const char *const lists[] = {"", "0", "0-3", "0-3,8", "1,3,5", "0-1,1023-1024,8191"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         char text[64];
@@ -126,9 +112,8 @@ static void test_lists_survive_a_round_trip(void **state)
     assert_false(cpu_mask_has(&m, CPU_LIMIT));
 }
 
-static void test_bad_lists_are_empty(void **state)
+TEST(test_bad_lists_are_empty)
 {
-    (void)state;
     static const char *const lists[] = {"x", "1-", "-1", "3-1", "1,", ",1", "1 2", "8192", "99999999999999999999"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         struct cpu_mask m;
@@ -139,9 +124,8 @@ static void test_bad_lists_are_empty(void **state)
     }
 }
 
-static void test_masks_in_hexadecimal(void **state)
+TEST(test_masks_in_hexadecimal)
 {
-    (void)state;
     static const struct {
         const char *hex, *list; /* NULL: it is none */
     } cases[] = {{"3", "0-1"},
@@ -175,9 +159,8 @@ static void test_masks_in_hexadecimal(void **state)
     assert_int_equal(cpu_mask_parse_hex(large, &m), -1);
 }
 
-static void test_long_lists_end_in_dots(void **state)
+TEST(test_long_lists_end_in_dots)
 {
-    (void)state;
     struct cpu_mask m = mask("0,2,4,6,8,10,12");
     char text[12];
     cpu_mask_format(&m, text, sizeof text);
@@ -256,7 +239,7 @@ static void expect_corunners(struct rig *r, int cpu, unsigned active, const char
     assert_int_equal(c.n, c.active - 1);
 }
 
-static void test_corunners_are_other_cores_of_the_same_package_first(void **state)
+TEST(test_corunners_are_other_cores_of_the_same_package_first)
 {
     struct rig *r = *state;
     look(r, "0-15");
@@ -278,7 +261,7 @@ static void expect_near(struct rig *r, unsigned active, bool siblings, unsigned 
 }
 
 /* Those whose energy is counted with that of the measured CPU, 5: cores, not threads. */
-static void test_active_cores_of_a_package_and_of_a_die(void **state)
+TEST(test_active_cores_of_a_package_and_of_a_die)
 {
     struct rig *r = *state;
     look(r, "0-15");
@@ -298,7 +281,7 @@ static void test_active_cores_of_a_package_and_of_a_die(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void test_corunners_only_where_allowed(void **state)
+TEST(test_corunners_only_where_allowed)
 {
     struct rig *r = *state;
     look(r, "2,3,10,11,13");
@@ -333,7 +316,7 @@ static void expect_listed(struct rig *r, int cpu, const int *cpus, size_t n, uns
     assert_int_equal(c.cores, 8);
 }
 
-static void test_cpus_become_active_in_the_order_that_is_given(void **state)
+TEST(test_cpus_become_active_in_the_order_that_is_given)
 {
     struct rig *r = *state;
     const int order[] = {13, 2, 7, 8};
@@ -347,7 +330,7 @@ static void test_cpus_become_active_in_the_order_that_is_given(void **state)
     expect_listed(r, 1, order, 4, 3, false, "13 2");
 }
 
-static void test_siblings_are_busy_only_where_asked_for(void **state)
+TEST(test_siblings_are_busy_only_where_asked_for)
 {
     struct rig *r = *state;
     const int order[] = {13, 2, 7, 10, 5}, first_core[] = {8};
@@ -374,7 +357,7 @@ static void refuse_list(struct rig *r, int cpu, int a, int b, const char *why)
     assert_non_null(strstr(err.text, why));
 }
 
-static void test_bad_lists_of_cpus_are_refused(void **state)
+TEST(test_bad_lists_of_cpus_are_refused)
 {
     struct rig *r = *state;
     look(r, "0-12");
@@ -394,7 +377,7 @@ static void test_bad_lists_of_cpus_are_refused(void **state)
     assert_non_null(strstr(err.text, "3 active cores requested, but the list of CPUs has 2 physical cores"));
 }
 
-static void test_cores_online_are_counted_whoever_may_use_them(void **state)
+TEST(test_cores_online_are_counted_whoever_may_use_them)
 {
     struct rig *r = *state;
     struct machine_error err;
@@ -408,7 +391,7 @@ static void test_cores_online_are_counted_whoever_may_use_them(void **state)
     write_file(r, "devices/system/cpu/online", "0-15");
 }
 
-static void test_cpu_is_chosen_or_refused_with_one_of_three_reasons(void **state)
+TEST(test_cpu_is_chosen_or_refused_with_one_of_three_reasons)
 {
     struct rig *r = *state;
     struct machine_error err;
@@ -443,7 +426,7 @@ static void test_cpu_is_chosen_or_refused_with_one_of_three_reasons(void **state
     write_file(r, "devices/system/cpu/online", "0-15");
 }
 
-static void test_performance_cores_come_first(void **state)
+TEST(test_performance_cores_come_first)
 {
     struct rig *r = *state;
     struct machine_error err;
@@ -505,7 +488,7 @@ static void remove_desktop(const struct rig *r)
     folder_remove(r->root);
 }
 
-static void test_kinds_of_cores(void **state)
+TEST(test_kinds_of_cores)
 {
     struct rig *server = *state, desktop;
     look(server, "0-15");
@@ -523,10 +506,9 @@ static void test_kinds_of_cores(void **state)
     remove_desktop(&desktop);
 }
 
-static void test_favoured_cores(void **state)
+TEST(test_favoured_cores)
 {
     struct rig desktop;
-    (void)state;
     make_desktop(&desktop, 8, 1);
     for (int cpu = 0; cpu < 8; cpu++)
         write_number(&desktop, cpu, "cpufreq/cpuinfo_max_freq", 4500000);
@@ -541,10 +523,9 @@ static void test_favoured_cores(void **state)
     remove_desktop(&desktop);
 }
 
-static void test_kinds_of_a_hybrid_part(void **state)
+TEST(test_kinds_of_a_hybrid_part)
 {
     struct rig desktop;
-    (void)state;
     make_desktop(&desktop, 16, 1);
     write_file(&desktop, "devices/cpu_core/cpus", "0-3");
     write_file(&desktop, "devices/cpu_atom/cpus", "4-11");
@@ -561,10 +542,9 @@ static void test_kinds_of_a_hybrid_part(void **state)
 
 /* Clusters are no kinds, but each core tells in which it is; where each core is one, or all are, there is nothing to
  * tell. */
-static void test_clusters(void **state)
+TEST(test_clusters)
 {
     struct rig desktop;
-    (void)state;
     make_desktop(&desktop, 8, 1);
     expect_cores(&desktop, true, "0:; 1:; 2:; 3:; 4:; 5:; 6:; 7:");
     for (int cpu = 0; cpu < 8; cpu++)
@@ -584,9 +564,8 @@ static void test_clusters(void **state)
     remove_desktop(&desktop);
 }
 
-static void test_without_sysfs_the_affinity_decides(void **state)
+TEST(test_without_sysfs_the_affinity_decides)
 {
-    (void)state;
     struct cpu_view v;
     struct machine_error err;
     struct cpu_corunners c;
@@ -600,9 +579,8 @@ static void test_without_sysfs_the_affinity_decides(void **state)
     assert_int_equal(c.available, CPU_COUNT_S(sizeof v.allowed, v.allowed.set));
 }
 
-static void test_affinity_is_set_and_restored(void **state)
+TEST(test_affinity_is_set_and_restored)
 {
-    (void)state;
     struct cpu_mask before, one, now;
     struct cpu_view v;
     struct machine_error err;
@@ -619,34 +597,9 @@ static void test_affinity_is_set_and_restored(void **state)
     assert_memory_equal(&now, &before, sizeof now);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_intel_signature),
-        cmocka_unit_test(test_amd_signature_uses_the_extended_family),
-        cmocka_unit_test(test_old_families_ignore_the_extended_model),
-        cmocka_unit_test(test_names_of_unknown_origin_stay_printable),
-        cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_lists_survive_a_round_trip),
-        cmocka_unit_test(test_bad_lists_are_empty),
-        cmocka_unit_test(test_masks_in_hexadecimal),
-        cmocka_unit_test(test_long_lists_end_in_dots),
-        cmocka_unit_test(test_corunners_are_other_cores_of_the_same_package_first),
-        cmocka_unit_test(test_active_cores_of_a_package_and_of_a_die),
-        cmocka_unit_test(test_corunners_only_where_allowed),
-        cmocka_unit_test(test_cpus_become_active_in_the_order_that_is_given),
-        cmocka_unit_test(test_siblings_are_busy_only_where_asked_for),
-        cmocka_unit_test(test_bad_lists_of_cpus_are_refused),
-        cmocka_unit_test(test_cores_online_are_counted_whoever_may_use_them),
-        cmocka_unit_test(test_cpu_is_chosen_or_refused_with_one_of_three_reasons),
-        cmocka_unit_test(test_performance_cores_come_first),
-        cmocka_unit_test(test_kinds_of_cores),
-        cmocka_unit_test(test_favoured_cores),
-        cmocka_unit_test(test_clusters),
-        cmocka_unit_test(test_kinds_of_a_hybrid_part),
-        cmocka_unit_test(test_without_sysfs_the_affinity_decides),
-        cmocka_unit_test(test_affinity_is_set_and_restored),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, make_server, remove_server);
 }
+
+TEST_GROUP(make_server, remove_server)

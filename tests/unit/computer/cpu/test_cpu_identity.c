@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every field of a CPU's identity, from CPUID as processors answer it, and parts that contradict themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "computer/cpu/cpu.h"
 #include "tests/support/cpu_leaves.h"
+#include "tests/support/test.h"
 
 /* SDM vol. 2A, CPUID: bits 3:0, 7:4, 11:8, 19:16 and 27:20; 15:12 are of the type, and reserved ones. */
-static void fields_of_signatures(void **state)
+TEST(fields_of_signatures)
 {
-    (void)state;
     static const struct {
         uint32_t eax;
         unsigned family, model, stepping;
@@ -41,9 +32,8 @@ static void fields_of_signatures(void **state)
 }
 
 /* CPUID 0AH, EAX 15:8, where its version (7:0) is not 0. */
-static void counters_of_a_cpu(void **state)
+TEST(counters_of_a_cpu)
 {
-    (void)state;
     static const struct {
         uint32_t eax;
         unsigned counters;
@@ -58,9 +48,8 @@ static void counters_of_a_cpu(void **state)
 }
 
 /* CPUID 7.0: EBX[16] AVX512F, EDX[24] AMX-TILE. Of the others all are set, or none is. */
-static void features_that_models_never_had(void **state)
+TEST(features_that_models_never_had)
 {
-    (void)state;
     static const struct {
         uint32_t signature;
         const char *name; /* NULL: it may have both */
@@ -94,9 +83,8 @@ static void features_that_models_never_had(void **state)
         }
 }
 
-static void lines_of_cpuinfo(void **state)
+TEST(lines_of_cpuinfo)
 {
-    (void)state;
     static const struct {
         const char *line, *name, *value;
     } cases[] = {
@@ -119,15 +107,4 @@ static void lines_of_cpuinfo(void **state)
         if (value)
             assert_string_equal(value, cases[i].value);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_of_signatures),
-        cmocka_unit_test(counters_of_a_cpu),
-        cmocka_unit_test(features_that_models_never_had),
-        cmocka_unit_test(lines_of_cpuinfo),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

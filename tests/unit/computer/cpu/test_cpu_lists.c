@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lists of CPUs as text, in as much room as there is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "computer/cpu/cpu.h"
+#include "tests/support/test.h"
 
 /* A part is told if dots and the end of the text would fit behind it. */
-static void lists_that_are_cut(void **state)
+TEST(lists_that_are_cut)
 {
-    (void)state;
     static const struct {
         size_t from;
         const char *text;
@@ -33,10 +25,4 @@ static void lists_that_are_cut(void **state)
     char text[8] = "x";
     cpu_mask_format(&none, text, sizeof text);
     assert_string_equal(text, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_that_are_cut)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

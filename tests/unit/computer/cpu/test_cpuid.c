@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is asked of CPUID, of a made one: which leaves, none above the highest, and what becomes of the answers. */
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "computer/cpu/caches.h"
 #include "computer/cpu/cpu.h"
 #include "output/self_test/host_facts.h"
-#include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 /* The highest leaves; what a leaf says is its number and that of the register, so that no two are alike. */
 static struct {
@@ -65,9 +57,8 @@ static void expect_leaves(void)
 }
 
 /* At each highest leaf that there may be. */
-static void no_leaf_above_the_highest_is_taken(void **state)
+TEST(no_leaf_above_the_highest_is_taken)
 {
-    (void)state;
     for (int guest = 0; guest < 2; guest++) {
         made.guest = guest == 1;
         made.hypervisor = 0x40000010;
@@ -85,46 +76,14 @@ static void no_leaf_above_the_highest_is_taken(void **state)
     }
 }
 
-static void this_cpu_is_asked(void **state)
+TEST(this_cpu_is_asked)
 {
     struct cpuid_regs r = {0};
     struct cpu_leaves l;
-    (void)state;
     cpu_cpuid_here(1, 0, &r);
     assert_true((r.edx >> 26 & 1) != 0); /* SSE2: all have it */
     cpu_read_leaves(&l);
     assert_int_equal(l.version.edx, r.edx);
-}
-
-/* ---- for bundles ---- */
-
-/* Of each subleaf the even ones are there, and more than there should be. */
-static void gappy_cpuid(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
-{
-    made_cpuid(leaf, subleaf, out);
-    if (subleaf % 2 == 1)
-        *out = (struct cpuid_regs){0};
-    if (subleaf == 4) /* one register is enough */
-        *out = (struct cpuid_regs){leaf == 4, leaf == 7, leaf == 0xb, leaf > 0xb};
-}
-
-static void leaves_for_bundles(void **state)
-{
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    (void)state;
-    made.hypervisor = 0x40000002;
-    for (int guest = 0; guest < 2; guest++) {
-        made.guest = guest == 1;
-        made.basic = guest ? 5 : 100;
-        made.extended = guest ? 0x80000000 : 0x80000027;
-        json_t *json = host_facts_cpuid(gappy_cpuid);
-        for (size_t i = 0; i < json_array_size(json); i++)
-            fprintf(out, "%s\n", json_string_value(json_array_get(json, i)));
-        fprintf(out, "\n");
-        json_decref(json);
-    }
-    golden_expect(&g, "machine/cpuid", "txt", false);
 }
 
 /* ---- caches ---- */
@@ -163,10 +122,9 @@ static void expect_caches(uint64_t l1, uint64_t l2, uint64_t l3, uint64_t share)
                  (unsigned long)c.share);
 }
 
-static void caches_are_asked_for(void **state)
+TEST(caches_are_asked_for)
 {
     enum { SET = 4 * 64 * 1000 };
-    (void)state;
     told.amd = told.empty = false;
     for (made.basic = 3; made.basic < 6; made.basic++) {
         told.caches = 4;
@@ -193,15 +151,4 @@ static void caches_are_asked_for(void **state)
     expect_caches(2 * SET, 3 * SET, 4 * SET, SET);
     told.threads = 1;
     expect_caches(2 * SET, 3 * SET, 4 * SET, SET / 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_leaf_above_the_highest_is_taken),
-        cmocka_unit_test(this_cpu_is_asked),
-        cmocka_unit_test(leaves_for_bundles),
-        cmocka_unit_test(caches_are_asked_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

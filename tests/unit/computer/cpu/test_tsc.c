@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* alone: the rate of the time stamp counter */
 /* The TSC of this machine: its calibration, and the step in which it advances. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "computer/cpu/tsc.h"
+#include "tests/support/test.h"
 
 /* On this machine: two calibrations agree within what they state, and state 0.02 % or better. */
-static void test_calibration_agrees_with_itself(void **state)
+TEST(test_calibration_agrees_with_itself)
 {
-    (void)state;
     struct cpu_leaves l;
     char note[160];
     double hz[2], error[2];
@@ -35,9 +25,8 @@ static void test_calibration_agrees_with_itself(void **state)
 }
 
 /* On every CPU: the same step each time, and readings of it are multiples of that. */
-static void test_step_measured_here(void **state)
+TEST(test_step_measured_here)
 {
-    (void)state;
     double step = 0, again;
     for (int tries = 0; tries < 10 && step < 1; tries++)
         step = tsc_measure_step();
@@ -49,13 +38,4 @@ static void test_step_measured_here(void **state)
         same += fabs(again - step) < 0.02 * step;
     }
     assert_true(same >= 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calibration_agrees_with_itself),
-        cmocka_unit_test(test_step_measured_here),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What CPUID says of the TSC, what readings of clocks say, and which of them is believed. No clock is read. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "computer/cpu/tsc.h"
+#include "tests/support/test.h"
 
 static struct cpu_leaves intel(uint32_t signature)
 {
@@ -27,9 +18,8 @@ static void declares(const struct cpu_leaves *l, double hz, const char *origin)
     assert_string_equal(from, origin);
 }
 
-static void test_leaf_15h_with_its_crystal(void **state)
+TEST(test_leaf_15h_with_its_crystal)
 {
-    (void)state;
     struct cpu_leaves l = intel(0x000806f8); /* Sapphire Rapids: 25 MHz * 160 / 2 */
     l.tsc = (struct cpuid_regs){2, 160, 25000000, 0};
     declares(&l, 2e9, "CPUID 15H");
@@ -37,9 +27,8 @@ static void test_leaf_15h_with_its_crystal(void **state)
     declares(&l, 19.2e6 * 151, "CPUID 15H");
 }
 
-static void test_leaf_15h_without_crystal_needs_16h(void **state)
+TEST(test_leaf_15h_without_crystal_needs_16h)
 {
-    (void)state;
     struct cpu_leaves l = intel(0x00050654);
     l.tsc = (struct cpuid_regs){2, 168, 0, 0};
     declares(&l, 0, "");
@@ -47,9 +36,8 @@ static void test_leaf_15h_without_crystal_needs_16h(void **state)
     declares(&l, 2.1e9, "CPUID 15H and 16H");
 }
 
-static void test_denverton_has_25_mhz(void **state)
+TEST(test_denverton_has_25_mhz)
 {
-    (void)state;
     struct cpu_leaves l = intel(0x000506f1);
     l.tsc = (struct cpuid_regs){3, 252, 0, 0};
     declares(&l, 2.1e9, "CPUID 15H, crystal 25 MHz by model");
@@ -57,9 +45,8 @@ static void test_denverton_has_25_mhz(void **state)
     declares(&l, 0, "");
 }
 
-static void test_absent_leaves_declare_nothing(void **state)
+TEST(test_absent_leaves_declare_nothing)
 {
-    (void)state;
     struct cpu_leaves l = intel(0x000306c3);
     declares(&l, 0, "");
     l.tsc = (struct cpuid_regs){0, 168, 24000000, 0}; /* a denominator of 0 */
@@ -71,9 +58,8 @@ static void test_absent_leaves_declare_nothing(void **state)
     declares(&l, 0, "");
 }
 
-static void test_hypervisor_leaf_is_used_last(void **state)
+TEST(test_hypervisor_leaf_is_used_last)
 {
-    (void)state;
     struct cpu_leaves l = intel(0x00050654);
     l.hv_timing.eax = 2095079;
     declares(&l, 2095.079e6, "CPUID 40000010H");
@@ -84,9 +70,8 @@ static void test_hypervisor_leaf_is_used_last(void **state)
     declares(&l, 0, "");
 }
 
-static void test_usable_when_invariant(void **state)
+TEST(test_usable_when_invariant)
 {
-    (void)state;
     char note[160];
     struct cpu_leaves l = intel(0x00050654);
     l.power.edx = 1u << 8;
@@ -99,9 +84,8 @@ static void test_usable_when_invariant(void **state)
     assert_non_null(strstr(note, "no time-stamp counter"));
 }
 
-static void test_not_invariant_is_refused_but_for_guests_that_keep_time_by_it(void **state)
+TEST(test_not_invariant_is_refused_but_for_guests_that_keep_time_by_it)
 {
-    (void)state;
     char note[160];
     struct cpu_leaves l = intel(0x00050654);
     assert_false(tsc_usable(&l, "tsc", note, sizeof note));
@@ -116,9 +100,8 @@ static void test_not_invariant_is_refused_but_for_guests_that_keep_time_by_it(vo
 }
 
 /* All that is said of a clock, whole. */
-static void test_what_is_said_of_the_tsc(void **state)
+TEST(test_what_is_said_of_the_tsc)
 {
-    (void)state;
     static const struct {
         bool present, invariant, guest;
         const char *clocksource;
@@ -157,9 +140,8 @@ static void test_what_is_said_of_the_tsc(void **state)
 }
 
 /* 100 MHz to 20 GHz are believed; what is beyond is as if it were not told. */
-static void test_rates_that_are_believed(void **state)
+TEST(test_rates_that_are_believed)
 {
-    (void)state;
     struct cpu_leaves l = intel(0x00050654);
     static const struct {
         uint32_t khz;
@@ -180,9 +162,8 @@ static void test_rates_that_are_believed(void **state)
 }
 
 /* Twice the standard error of the slope, and half the brackets at both ends, over the slope. */
-static void test_fit_error_is_what_it_says(void **state)
+TEST(test_fit_error_is_what_it_says)
 {
-    (void)state;
     const struct tsc_point p[3] = {{100, 0, 6}, {2300, 1, 1000}, {4100, 2, 10}};
     double hz, error;
     assert_int_equal(tsc_fit(p, 3, &hz, &error), 0);
@@ -192,9 +173,8 @@ static void test_fit_error_is_what_it_says(void **state)
     assert_float_equal(error, (2 * sqrt(squares / 1 / 2) + (6 + 10) / 2.0 / 2) / 2000, 1e-12);
 }
 
-static void test_fit_of_an_exact_line(void **state)
+TEST(test_fit_of_an_exact_line)
 {
-    (void)state;
     struct tsc_point p[10];
     double hz, error;
     for (int i = 0; i < 10; i++) {
@@ -207,9 +187,8 @@ static void test_fit_of_an_exact_line(void **state)
     assert_float_equal(error * 1e7, 60 / (0.09 * 2.1e9) * 1e7, 0.05);
 }
 
-static void test_fit_error_covers_noise(void **state)
+TEST(test_fit_error_covers_noise)
 {
-    (void)state;
     struct tsc_point p[24];
     uint32_t random = 1;
     int outside = 0;
@@ -227,9 +206,8 @@ static void test_fit_error_covers_noise(void **state)
     assert_in_range(outside, 20, 90);
 }
 
-static void test_fit_refuses_what_is_no_line(void **state)
+TEST(test_fit_refuses_what_is_no_line)
 {
-    (void)state;
     double hz, error;
     const struct tsc_point same[3] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1}};
     const struct tsc_point back[3] = {{3, 1, 1}, {2, 2, 1}, {1, 3, 1}};
@@ -238,9 +216,8 @@ static void test_fit_refuses_what_is_no_line(void **state)
     assert_int_equal(tsc_fit(back, 2, &hz, &error), -1);
 }
 
-static void test_cpuid_is_believed_within_a_thousandth(void **state)
+TEST(test_cpuid_is_believed_within_a_thousandth)
 {
-    (void)state;
     struct tsc_rate r;
     tsc_decide(2.1e9, "CPUID 15H", 2.1e9 * 1.0004, 1e-5, &r);
     assert_float_equal(r.hz, 2.1e9, 1);
@@ -249,9 +226,8 @@ static void test_cpuid_is_believed_within_a_thousandth(void **state)
     assert_string_equal(r.note, "");
 }
 
-static void test_measurement_wins_where_cpuid_is_wrong_or_silent(void **state)
+TEST(test_measurement_wins_where_cpuid_is_wrong_or_silent)
 {
-    (void)state;
     struct tsc_rate r;
     tsc_decide(2e9, "CPUID 15H and 16H", 1.992e9, 1e-5, &r);
     assert_float_equal(r.hz, 1.992e9, 1);
@@ -281,9 +257,8 @@ static double step_seen(double step, double distance, double spread, uint64_t se
     return tsc_step(readings, 1000);
 }
 
-static void test_step(void **state)
+TEST(test_step)
 {
-    (void)state;
     static const double whole[] = {1, 2, 3, 7, 10, 20, 25, 26, 65, 100};
     static const double fractional[] = {22.5, 36.66, 52.5};
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -298,9 +273,8 @@ static void test_step(void **state)
     }
 }
 
-static void test_step_that_readings_do_not_tell(void **state)
+TEST(test_step_that_readings_do_not_tell)
 {
-    (void)state;
     uint64_t readings[1000];
 
     for (size_t i = 0; i < 1000; i++)
@@ -313,28 +287,4 @@ static void test_step_that_readings_do_not_tell(void **state)
     assert_float_equal(tsc_step(readings, TSC_STEP_READINGS - 1), 0, 0);
     readings[700] = 400; /* it went back */
     assert_float_equal(tsc_step(readings, 1000), 0, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_leaf_15h_with_its_crystal),
-        cmocka_unit_test(test_leaf_15h_without_crystal_needs_16h),
-        cmocka_unit_test(test_denverton_has_25_mhz),
-        cmocka_unit_test(test_absent_leaves_declare_nothing),
-        cmocka_unit_test(test_hypervisor_leaf_is_used_last),
-        cmocka_unit_test(test_usable_when_invariant),
-        cmocka_unit_test(test_not_invariant_is_refused_but_for_guests_that_keep_time_by_it),
-        cmocka_unit_test(test_what_is_said_of_the_tsc),
-        cmocka_unit_test(test_rates_that_are_believed),
-        cmocka_unit_test(test_fit_error_is_what_it_says),
-        cmocka_unit_test(test_fit_of_an_exact_line),
-        cmocka_unit_test(test_fit_error_covers_noise),
-        cmocka_unit_test(test_fit_refuses_what_is_no_line),
-        cmocka_unit_test(test_cpuid_is_believed_within_a_thousandth),
-        cmocka_unit_test(test_measurement_wins_where_cpuid_is_wrong_or_silent),
-        cmocka_unit_test(test_step),
-        cmocka_unit_test(test_step_that_readings_do_not_tell),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

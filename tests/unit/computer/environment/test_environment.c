@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is read of a computer, on a fake one: facts, lists, files of odd kinds. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
 #include "computer/environment/environment.h"
 #include "tests/support/fake_environment.h"
+#include "tests/support/test.h"
 
 static int make_tree(void **state)
 {
@@ -76,7 +67,7 @@ static void in_tree(const char *root, const char *name, char out[300])
     snprintf(out, 300, "%s/%s", root, name);
 }
 
-static void what_stands_there(void **state)
+TEST_WITH(what_stands_there, renew_tree, NULL)
 {
     struct environment e;
     read_tree(*state, &e);
@@ -110,7 +101,7 @@ static void what_stands_there(void **state)
     environment_free(&e);
 }
 
-static void its_lists(void **state)
+TEST_WITH(its_lists, renew_tree, NULL)
 {
     struct environment e;
     read_tree(*state, &e);
@@ -134,7 +125,7 @@ static void its_lists(void **state)
 }
 
 /* IRQs of a count on CPU 2, and those that may go there; never ERR and MIS, which are of no CPU. */
-static void interrupts_since_boot(void **state)
+TEST_WITH(interrupts_since_boot, renew_tree, NULL)
 {
     static const char *const names[] = {"24", "25", "26", "28", "LOC", "RES", "NMI"};
     struct environment e;
@@ -156,7 +147,7 @@ static void interrupts_since_boot(void **state)
 }
 
 /* Columns are by online CPU: with 0 and 1 offline, CPU 2 has the first. */
-static void columns_of_online_cpus(void **state)
+TEST_WITH(columns_of_online_cpus, renew_tree, NULL)
 {
     struct environment e;
     folder_put(*state, "proc/interrupts",
@@ -177,7 +168,7 @@ static void columns_of_online_cpus(void **state)
     environment_free(&e);
 }
 
-static void flags_and_revisions_of_cpuinfo(void **state)
+TEST_WITH(flags_and_revisions_of_cpuinfo, make_own, remove_tree)
 {
     struct environment e;
     char path[300];
@@ -199,7 +190,7 @@ static void flags_and_revisions_of_cpuinfo(void **state)
     assert_int_equal(e.n_irqs, 0);
 }
 
-static void mitigations_of_the_command_line(void **state)
+TEST_WITH(mitigations_of_the_command_line, renew_tree, NULL)
 {
     static const struct {
         const char *line, *mitigations;
@@ -224,7 +215,7 @@ static void mitigations_of_the_command_line(void **state)
 }
 
 /* Whole words before "--", the last of a name, however far back. */
-static void options_of_the_command_line(void **state)
+TEST_WITH(options_of_the_command_line, renew_tree, NULL)
 {
     static const struct {
         const char *end, *name, *value;
@@ -253,7 +244,7 @@ static void options_of_the_command_line(void **state)
 }
 
 /* The kernel alone places those whose file nobody may write. */
-static void irqs_that_can_be_moved(void **state)
+TEST_WITH(irqs_that_can_be_moved, make_own, remove_tree)
 {
     struct environment e;
     char path[300];
@@ -266,7 +257,7 @@ static void irqs_that_can_be_moved(void **state)
 }
 
 /* A kernel may have its configuration in itself. */
-static void configuration_in_the_kernel(void **state)
+TEST_WITH(configuration_in_the_kernel, renew_tree, NULL)
 {
     struct environment e;
     char path[300];
@@ -289,7 +280,7 @@ static void configuration_in_the_kernel(void **state)
     environment_free(&e);
 }
 
-static void groups_of_both_versions(void **state)
+TEST_WITH(groups_of_both_versions, make_own, remove_tree)
 {
     struct environment e;
     read_tree(*state, &e);
@@ -316,7 +307,7 @@ static void groups_of_both_versions(void **state)
 }
 
 /* Numbers beyond all bounds, other words than numbers. */
-static void odd_numbers(void **state)
+TEST_WITH(odd_numbers, make_own, remove_tree)
 {
     struct environment e;
     folder_put_line(*state, "sys/devices/system/cpu/cpu2/cpuidle/state3/latency", "99999999999999999999999");
@@ -337,7 +328,7 @@ static void odd_numbers(void **state)
 }
 
 /* What stands in a fact's place, and what becomes of it. */
-static void files_of_odd_kinds(void **state)
+TEST_WITH(files_of_odd_kinds, make_own, remove_tree)
 {
     static const char *const name = "sys/devices/system/cpu/cpu2/cpufreq/scaling_governor";
     struct environment e;
@@ -376,7 +367,7 @@ static void files_of_odd_kinds(void **state)
     expect_fact(&e, ENV_GOVERNOR, "tabs and more");
 }
 
-static void what_is_refused(void **state)
+TEST_WITH(what_is_refused, renew_tree, NULL)
 {
     struct environment e;
     struct machine_error err;
@@ -401,24 +392,4 @@ static void what_is_refused(void **state)
     folder_remove(empty);
 }
 
-int main(void)
-{
-#define ON_SHARED(f) cmocka_unit_test_setup(f, renew_tree)
-#define ON_OWN(f) cmocka_unit_test_setup_teardown(f, make_own, remove_tree)
-    const struct CMUnitTest tests[] = {
-        ON_SHARED(what_stands_there),
-        ON_SHARED(its_lists),
-        ON_SHARED(interrupts_since_boot),
-        ON_SHARED(columns_of_online_cpus),
-        ON_OWN(flags_and_revisions_of_cpuinfo),
-        ON_SHARED(mitigations_of_the_command_line),
-        ON_SHARED(options_of_the_command_line),
-        ON_OWN(irqs_that_can_be_moved),
-        ON_SHARED(configuration_in_the_kernel),
-        ON_OWN(groups_of_both_versions),
-        ON_OWN(odd_numbers),
-        ON_OWN(files_of_odd_kinds),
-        ON_SHARED(what_is_refused),
-    };
-    return cmocka_run_group_tests(tests, make_tree, remove_tree);
-}
+TEST_GROUP(make_tree, remove_tree)

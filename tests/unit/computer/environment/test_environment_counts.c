@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is counted between two looks: the files change while it waits, in the function that it asks whether to stop. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "computer/environment/environment_parts.h"
 #include "computer/environment/environment.h"
 #include "tests/support/close_to.h"
 #include "tests/support/fake_environment.h"
+#include "tests/support/test.h"
 
 static const double SHORT = 0.01;
 
@@ -74,7 +64,7 @@ static int interrupts_come(void *root)
     return 0;
 }
 
-static void interrupts_are_counted(void **state)
+TEST_WITH(interrupts_are_counted, renew_counted, NULL)
 {
     struct environment e;
     count_cpu2(state, interrupts_come, &e);
@@ -97,7 +87,7 @@ static int a_line_is_new(void *root)
 }
 
 /* Lines and columns come and go with devices and CPUs; guests of Hyper-V have another timer. */
-static void lines_are_known_by_name(void **state)
+TEST_WITH(lines_are_known_by_name, renew_counted, NULL)
 {
     struct environment e;
     folder_put(*state, "proc/interrupts", " CPU0 CPU2\n24: 1 2 ahci\nLOC: 1 100002 timer\nHVS: 0 0 timer\n");
@@ -132,7 +122,7 @@ static void fill_irqs(const char *root, double from, double to, size_t n_before,
     assert_null(after.irq);
 }
 
-static void irqs_between_made_up_looks(void **state)
+TEST_WITH(irqs_between_made_up_looks, renew_counted, NULL)
 {
     static const struct {
         double from, to;
@@ -186,7 +176,7 @@ static int time_passes(void *root)
     return 0;
 }
 
-static void times_are_parts(void **state)
+TEST_WITH(times_are_parts, renew_counted, NULL)
 {
     struct environment e;
     count_cpu2(state, time_passes, &e);
@@ -206,7 +196,7 @@ static int nothing_happens(void *root)
     return 0;
 }
 
-static void nothing_is_not_zero(void **state)
+TEST_WITH(nothing_is_not_zero, renew_counted, NULL)
 {
     struct environment e;
     count_cpu2(state, nothing_happens, &e);
@@ -232,7 +222,7 @@ static int tasks_run(void *root)
     return 0;
 }
 
-static void tasks_that_ran(void **state)
+TEST_WITH(tasks_that_ran, renew_counted, NULL)
 {
     static const struct environment_task expected[] = {
         {900, "just begun", false, false, 3, true, false, true},
@@ -267,7 +257,7 @@ static int ticks_run(void *root)
 }
 
 /* Kernels without schedstat count ticks of 10 ms; without kthreadd's the tasks of others are not shown. */
-static void tasks_without_schedstat(void **state)
+TEST_WITH(tasks_without_schedstat, renew_counted, NULL)
 {
     struct environment e;
     char path[300];
@@ -288,7 +278,7 @@ static int stop_at_once(void *root)
     return 1;
 }
 
-static void counting_ends_early(void **state)
+TEST_WITH(counting_ends_early, renew_counted, NULL)
 {
     struct environment e;
     struct machine_error err;
@@ -319,7 +309,7 @@ static int all_returns(void *root)
 }
 
 /* Files that go, or come, between the looks: nothing is counted. */
-static void files_come_and_go(void **state)
+TEST_WITH(files_come_and_go, renew_counted, NULL)
 {
     struct environment e;
     count_cpu2(state, all_vanishes, &e);
@@ -349,7 +339,7 @@ static int strange_names_run(void *root)
 }
 
 /* Threads have numbers from 1 up, of nine digits at most; a folder of another name is none. */
-static void folders_that_are_no_threads(void **state)
+TEST_WITH(folders_that_are_no_threads, renew_counted, NULL)
 {
     struct environment e;
     count_cpu2(state, strange_names_run, &e);
@@ -370,7 +360,7 @@ static int columns_count(void *root)
 }
 
 /* proc_stat(5): user nice system idle iowait irq softirq steal; guests' time is in user and nice already. */
-static void columns_of_times(void **state)
+TEST_WITH(columns_of_times, renew_counted, NULL)
 {
     struct environment e;
     folder_put(*state, "proc/stat",
@@ -392,7 +382,7 @@ static int only_the_package_throttles(void *root)
     return 0;
 }
 
-static void throttling_of_core_and_package(void **state)
+TEST_WITH(throttling_of_core_and_package, renew_counted, NULL)
 {
     struct environment e;
     folder_put_line(*state, "sys/devices/system/cpu/cpu2/thermal_throttle/core_throttle_count", "1");
@@ -407,17 +397,9 @@ static void throttling_of_core_and_package(void **state)
     environment_free(&e);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-#define ON_TREE(f) cmocka_unit_test_setup(f, renew_counted)
-    const struct CMUnitTest tests[] = {
-        ON_TREE(interrupts_are_counted),     ON_TREE(lines_are_known_by_name),
-        ON_TREE(irqs_between_made_up_looks), ON_TREE(times_are_parts),
-        ON_TREE(nothing_is_not_zero),        ON_TREE(tasks_that_ran),
-        ON_TREE(tasks_without_schedstat),    ON_TREE(counting_ends_early),
-        ON_TREE(files_come_and_go),          ON_TREE(folders_that_are_no_threads),
-        ON_TREE(columns_of_times),           ON_TREE(throttling_of_core_and_package),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, make_counted, remove_counted);
 }
+
+TEST_GROUP(make_counted, remove_counted)

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What an environment costs: computers made by hand, one thing wrong at a time. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/computer.h"
+#include "tests/support/test.h"
 
 static const struct finding *find(const struct findings *f, const char *id)
 {
@@ -42,7 +32,7 @@ static const struct finding *only(const struct computer *c, const char *id, stru
     return found;
 }
 
-static void test_quiet(void **state)
+TEST(test_quiet)
 {
     static const char *const ids[] = {
         "governor",       "driver",      "turbo",         "epp",         "frequency-limits",
@@ -54,7 +44,6 @@ static void test_quiet(void **state)
         "lockdown",       "secure-boot", "rt-throttling"};
     struct computer c;
     struct findings f;
-    (void)state;
     computer_quiet(&c);
     computer_findings(&c, &f);
     for (size_t i = 0; i < f.n; i++)
@@ -72,7 +61,7 @@ static void test_quiet(void **state)
 #define CPU3 "/sys/devices/system/cpu/cpu3/"
 #define WRITE(value, path) "echo " value " | sudo tee " path
 
-static void test_facts(void **state)
+TEST(test_facts)
 {
     static const struct {
         enum environment_fact which;
@@ -116,7 +105,6 @@ static void test_facts(void **state)
          WRITE("always", "/sys/kernel/mm/transparent_hugepage/enabled"), -1},
         {ENV_CLOCKSOURCE, "hpet", "clocksource", FINDING_DISTURBS, "", "", -1},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct computer c;
         struct findings f;
@@ -137,11 +125,10 @@ static void test_facts(void **state)
     }
 }
 
-static void test_root_needs_no_sudo(void **state)
+TEST(test_root_needs_no_sudo)
 {
     struct computer c;
     struct findings f;
-    (void)state;
     computer_quiet(&c);
     c.e.root = true;
     computer_set(&c, ENV_ASLR, "2");
@@ -165,10 +152,9 @@ static void expect(struct computer *c, const char *id, enum finding_kind kind, c
     findings_free(&f);
 }
 
-static void test_counted(void **state)
+TEST(test_counted)
 {
     struct computer c;
-    (void)state;
     computer_quiet(&c);
     c.e.busy_sibling = 0.4;
     c.tasks[c.e.n_tasks++] = (struct environment_task){.pid = 12, .name = "make", .cpu_ms = 400, .on_sibling = true};
@@ -235,10 +221,9 @@ static void expect_commands(const struct computer *c, const char *id, const char
     findings_free(&f);
 }
 
-static void test_commands(void **state)
+TEST(test_commands)
 {
     struct computer c;
-    (void)state;
     computer_quiet(&c);
     c.states[1].disabled = false;
     expect_commands(&c, "cstates", "for s in 1; do echo 1 | sudo tee " CPU3 "cpuidle/state$s/disable; done",
@@ -278,11 +263,10 @@ static void test_commands(void **state)
 }
 
 /* Those alike are moved together, to where each may go without the CPU, and back to where they might go. */
-static void test_irqs(void **state)
+TEST(test_irqs)
 {
     struct computer c;
     struct findings f;
-    (void)state;
     computer_quiet(&c);
     computer_add_irq(&c, "24", "PCI-MSI 524288-edge eth0-rx-0", 900, "0-7");
     computer_add_irq(&c, "25", "PCI-MSI 524289-edge eth0-rx-1", 100, "3");
@@ -319,11 +303,10 @@ static void test_irqs(void **state)
 }
 
 /* Those that the kernel alone places are in no command, and where there are no others there is none. */
-static void test_irqs_that_nobody_moves(void **state)
+TEST(test_irqs_that_nobody_moves)
 {
     struct computer c;
     struct findings f;
-    (void)state;
     computer_quiet(&c);
     computer_mask(&c.e.default_affinity, "0-7");
     computer_set(&c, ENV_DEFAULT_AFFINITY, "ff");
@@ -350,11 +333,10 @@ static void test_irqs_that_nobody_moves(void **state)
 }
 
 /* Files of a bundle: that nothing was counted does not tell that nothing comes. */
-static void test_what_stands_still(void **state)
+TEST(test_what_stands_still)
 {
     struct computer c;
     struct findings f;
-    (void)state;
     computer_quiet(&c);
     computer_mask(&c.e.nohz_full, "");
     c.e.timer_hz = 0;
@@ -369,11 +351,10 @@ static void test_what_stands_still(void **state)
 }
 
 /* With ticks: CONFIG_HZ of them when busy, as few as there were. */
-static void test_tick(void **state)
+TEST(test_tick)
 {
     struct computer c;
     struct findings f;
-    (void)state;
     computer_quiet(&c);
     computer_mask(&c.e.nohz_full, "");
     c.e.timer_hz = 12;
@@ -395,11 +376,10 @@ static void test_tick(void **state)
     findings_free(&f);
 }
 
-static void test_turbo_is_what_is_measured(void **state)
+TEST(test_turbo_is_what_is_measured)
 {
     struct computer c;
     struct findings f;
-    (void)state;
     computer_quiet(&c);
     c.e.busy_others = 0.5;
     computer_findings(&c, &f);
@@ -416,13 +396,12 @@ static void test_turbo_is_what_is_measured(void **state)
 
 /* ---- what is not there, or not for everybody ---- */
 
-static void test_guest(void **state)
+TEST(test_guest)
 {
     static const char *const gone[] = {"governor",  "turbo",   "epp",   "frequency-limits", "uncore",
                                        "power-cap", "thermal", "rdpmc", "perf-paranoid"};
     struct computer c;
     struct findings f;
-    (void)state;
     computer_quiet(&c);
     for (enum environment_fact i = ENV_GOVERNOR; i <= ENV_PSTATE_STATUS; i++)
         c.e.fact[i].error = ENOENT;
@@ -442,11 +421,10 @@ static void test_guest(void **state)
     findings_free(&f);
 }
 
-static void test_unreadable(void **state)
+TEST(test_unreadable)
 {
     struct computer c;
     struct findings f;
-    (void)state;
     computer_quiet(&c);
     c.e.fact[ENV_NMI_WATCHDOG].error = EACCES;
     c.e.fact[ENV_GOVERNOR].error = EBADMSG;
@@ -467,23 +445,4 @@ static void test_unreadable(void **state)
     assert_int_equal(find(&f, "irqs")->kind, FINDING_UNKNOWN);
     assert_int_equal(find(&f, "processes")->kind, FINDING_UNKNOWN);
     findings_free(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_root_needs_no_sudo),
-        cmocka_unit_test(test_counted),
-        cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_irqs),
-        cmocka_unit_test(test_irqs_that_nobody_moves),
-        cmocka_unit_test(test_what_stands_still),
-        cmocka_unit_test(test_tick),
-        cmocka_unit_test(test_turbo_is_what_is_measured),
-        cmocka_unit_test(test_guest),
-        cmocka_unit_test(test_unreadable),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

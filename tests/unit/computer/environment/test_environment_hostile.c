@@ -3,27 +3,17 @@
  * Any file of the tree may be anything: garbage, a folder, a pipe, a loop of links, forbidden, gone. Whatever is read
  * of it must be fit to show, and parts of the time must be parts.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "computer/environment/environment.h"
 #include "computer/environment/tree.h"
 #include "computer/environment/snapshot.h"
 #include "tests/support/fake_environment.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 #include "util/plain_text.h"
 
 enum { PATHS_MAX = 600, PATH_ROOM = 200, GARBAGE_MAX = 20000 };
@@ -201,9 +191,8 @@ static void read_and_check(const char *root, struct rng *r)
 static const uint64_t SEED = 14;
 
 /* A tree, of which one file after the other is made odd, each of another kind, until all are. */
-static void each_file_becomes_odd(void **state)
+TEST(each_file_becomes_odd)
 {
-    (void)state;
     for (unsigned round = 0; round < rng_rounds(ODDITIES); round++) {
         char root[FOLDER_PATH_MAX];
         struct rng r;
@@ -220,9 +209,8 @@ static void each_file_becomes_odd(void **state)
 }
 
 /* All files are garbage at once, time and again. */
-static void all_files_are_garbage(void **state)
+TEST(all_files_are_garbage)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX];
     struct rng r;
     rng_init(&r, SEED, 100);
@@ -239,9 +227,8 @@ static void all_files_are_garbage(void **state)
 /* ---- files of any size ---- */
 
 /* Files of /proc have no size to ask for: they are read in pieces of 4 KiB, then of twice as much. */
-static void whole_files_of_any_size(void **state)
+TEST(whole_files_of_any_size)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 4094, 4095, 4096, 4097, 8191, 8192, 8193, 16384, 40000};
     char root[FOLDER_PATH_MAX], *text = malloc(40001);
     struct tree t;
@@ -269,14 +256,4 @@ static void whole_files_of_any_size(void **state)
     }
     folder_remove(root);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_files_of_any_size),
-        cmocka_unit_test(each_file_becomes_odd),
-        cmocka_unit_test(all_files_are_garbage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

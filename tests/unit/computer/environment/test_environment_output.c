@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How the findings of an environment are told, in which order, as text and as JSON; also those of garbage. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "tests/support/computer.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 /* ---- order, text, JSON ---- */
 
-static void test_order(void **state)
+TEST(test_order)
 {
     static const char *const ids[] = {"governor", "steal", "smt",           "nmi-watchdog",
                                       "epp",      "aslr",  "rt-throttling", "huge-pages"};
     struct computer c;
     struct findings f;
-    (void)state;
     computer_quiet(&c);
     computer_set(&c, ENV_GOVERNOR, "powersave");
     computer_set(&c, ENV_EPP, "power");
@@ -40,7 +29,7 @@ static void test_order(void **state)
     findings_free(&f);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
     static const char want[] = "Environment of CPU 3, counted for 1 s, as an unprivileged user\n"
                                "(first column: the share of the time, or of the result, that it may disturb; ~\n"
@@ -60,7 +49,6 @@ static void test_text(void **state)
     struct findings f;
     char *text = NULL;
     size_t size;
-    (void)state;
     computer_quiet(&c);
     c.e.steal = 0.02;
     computer_set(&c, ENV_ASLR, "2");
@@ -75,12 +63,11 @@ static void test_text(void **state)
 }
 
 /* A plain user can change nothing; and what nobody can change is not among what root would. */
-static void test_whose_quiet_machine(void **state)
+TEST(test_whose_quiet_machine)
 {
     static const char *const wanted[] = {"Run as root, --quiet-machine with a measurement would change 2 of them",
                                          "With a measurement, --quiet-machine changes 2 of them", "changes 1 of them"};
     struct computer c;
-    (void)state;
     computer_quiet(&c);
     computer_set(&c, ENV_NMI_WATCHDOG, "1");
     computer_add_irq(&c, "24", "PCI-MSI 524288-edge eth0-rx-0", 0, "0-7");
@@ -123,11 +110,10 @@ static void expect_boot_in_json(struct computer *c)
     findings_free(&f);
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
     struct computer c;
     struct findings f;
-    (void)state;
     computer_quiet(&c);
     c.e.steal = 0.02;
     computer_set(&c, ENV_ASLR, "2");
@@ -213,11 +199,10 @@ static void garble(struct computer *c, struct rng *r)
     cpu_mask_add(&c->e.default_affinity, rng_int(r, 0, CPU_LIMIT - 1));
 }
 
-static void test_garbage(void **state)
+TEST(test_garbage)
 {
     struct rng r;
     struct computer *c = malloc(sizeof *c);
-    (void)state;
     rng_init(&r, 7, 0);
     for (unsigned round = 0; round < rng_rounds(1200); round++) {
         struct findings f;
@@ -241,13 +226,4 @@ static void test_garbage(void **state)
         findings_free(&f);
     }
     free(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order), cmocka_unit_test(test_text),    cmocka_unit_test(test_whose_quiet_machine),
-        cmocka_unit_test(test_json),  cmocka_unit_test(test_garbage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

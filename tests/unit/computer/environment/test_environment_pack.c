@@ -4,22 +4,13 @@
  * nothing that tells whose it is.
  */
 #include <fcntl.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "computer/environment/pack.h"
 #include "computer/environment/environment.h"
 #include "tests/support/fake_environment.h"
+#include "tests/support/test.h"
 
 /* ---- kinds of computers ---- */
 
@@ -233,9 +224,8 @@ static void assert_same(const struct environment *a, const struct environment *b
 }
 
 /* Each change comes on top of those before it: a tree takes its time to make. */
-static void every_kind_reads_alike_elsewhere(void **state)
+TEST(every_kind_reads_alike_elsewhere)
 {
-    (void)state;
     static void (*const kinds[])(const char *root) = {
         two_sockets,     hybrid,    smt_off,           offline_cpus,    placed_by_the_kernel,
         secure_boot_off, container, guest_without_pmu, nothing_readable};
@@ -257,9 +247,8 @@ static void every_kind_reads_alike_elsewhere(void **state)
     folder_remove(root);
 }
 
-static void nothing_tells_whose_it_is(void **state)
+TEST(nothing_tells_whose_it_is)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX];
     struct unpacked_tree u = {.secret = "SECRET"};
     fake_environment_make(root);
@@ -296,9 +285,8 @@ static int refuse_third(void *data, const char *path, const char *bytes, size_t 
     return ++*n < 3 ? 0 : -1;
 }
 
-static void a_taker_that_is_full_ends_it(void **state)
+TEST(a_taker_that_is_full_ends_it)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX];
     int n = 0;
     fake_environment_make(root);
@@ -308,13 +296,7 @@ static void a_taker_that_is_full_ends_it(void **state)
     folder_remove(root);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_reads_alike_elsewhere),
-        cmocka_unit_test(nothing_tells_whose_it_is),
-        cmocka_unit_test(a_taker_that_is_full_ends_it),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the files of a computer to what is told of it: a server (tests/support/fake_environment.h), file by file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "computer/environment/environment.h"
 #include "computer/environment/findings.h"
 #include "tests/support/fake_environment.h"
+#include "tests/support/test.h"
 
 static void told(const char *root, struct findings *out)
 {
@@ -33,7 +24,7 @@ static const struct finding *told_of(const struct findings *f, const char *id)
 }
 
 /* What the file says makes the difference, and is what undoes it. */
-static void test_files(void **state)
+TEST(test_files)
 {
     static const struct {
         const char *file, *bad, *good, *id, *undo;
@@ -52,7 +43,6 @@ static void test_files(void **state)
         {"sys/devices/system/clocksource/clocksource0/current_clocksource", "acpi_pm\n", "tsc\n", "clocksource", ""},
     };
     char root[FOLDER_PATH_MAX];
-    (void)state;
     fake_environment_make(root);
     folder_put(root, "sys/devices/virtual/workqueue/writeback/cpumask", "fb\n");
     folder_put(root, "sys/devices/system/cpu/cpu2/cpuidle/state2/disable", "1\n");
@@ -71,10 +61,4 @@ static void test_files(void **state)
         findings_free(&f);
     }
     folder_remove(root);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The snapshot that results carry: its members, its line, and lines compared. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "computer/environment/environment.h"
 #include "computer/environment/snapshot.h"
 #include "tests/support/fake_environment.h"
+#include "tests/support/test.h"
 
 static int make_shown(void **state)
 {
@@ -37,7 +30,7 @@ static void expect_line(const char *root, int cpu, const char *line)
     assert_string_equal(is, line);
 }
 
-static void the_line(void **state)
+TEST_WITH(the_line, make_shown, remove_shown)
 {
     expect_line(*state, 3,
                 "kernel 6.1.0; microcode 0x2b000590; BIOS 2.1 2024-03-01; SMT on; governor powersave; "
@@ -56,7 +49,7 @@ static void the_line(void **state)
 }
 
 /* The control says it where there is one: "active" only tells whether a sibling is online at the moment. */
-static void whether_threads_share_cores(void **state)
+TEST_WITH(whether_threads_share_cores, make_shown, remove_shown)
 {
     static const struct {
         const char *control, *active, *is;
@@ -82,7 +75,7 @@ static void whether_threads_share_cores(void **state)
     }
 }
 
-static void turbo_of_other_drivers(void **state)
+TEST_WITH(turbo_of_other_drivers, make_shown, remove_shown)
 {
     char path[300], is[1000];
     struct environment e;
@@ -98,7 +91,7 @@ static void turbo_of_other_drivers(void **state)
     assert_non_null(strstr(is, "; turbo off;"));
 }
 
-static void the_members(void **state)
+TEST_WITH(the_members, make_shown, remove_shown)
 {
     struct environment e;
     environment_read_facts(*state, 3, &e);
@@ -120,7 +113,7 @@ static void the_members(void **state)
     assert_string_equal(line, "");
 }
 
-static void lines_compared(void **state)
+TEST(lines_compared)
 {
     static const struct {
         const char *here, *there, *differs;
@@ -137,7 +130,6 @@ static void lines_compared(void **state)
         {"; ;;  ; SMT on", "SMT on;", ""},
     };
     char text[300];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(snapshot_differs(cases[i].here, cases[i].there, text, sizeof text), *cases[i].differs != '\0');
         assert_string_equal(text, cases[i].differs);
@@ -147,15 +139,7 @@ static void lines_compared(void **state)
     assert_string_equal(little, "governor po");
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_line, make_shown, remove_shown),
-        cmocka_unit_test_setup_teardown(whether_threads_share_cores, make_shown, remove_shown),
-        cmocka_unit_test_setup_teardown(turbo_of_other_drivers, make_shown, remove_shown),
-        cmocka_unit_test_setup_teardown(the_members, make_shown, remove_shown),
-        cmocka_unit_test(lines_compared),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

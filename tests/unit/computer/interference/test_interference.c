@@ -2,23 +2,15 @@
 /* Interference: that it runs where and as it should, and that nothing of it is left, whatever ends it. */
 #include <dirent.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "computer/interference/interference.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 enum { PROCESSES_SEEN_MAX = 64 };
 
@@ -98,9 +90,8 @@ static struct interferer *ready(const struct interference_plan *p)
 
 /* ---- it begins and ends ---- */
 
-static void each_kind_begins_and_ends(void **state)
+TEST(each_kind_begins_and_ends)
 {
-    (void)state;
     for (enum interference kind = INTERFERENCE_MAKE; kind < INTERFERENCES; kind++) {
         struct machine_error err;
         pid_t seen[PROCESSES_SEEN_MAX];
@@ -126,9 +117,8 @@ static void each_kind_begins_and_ends(void **state)
 }
 
 /* Where they run is theirs: the caller may have pinned itself since. */
-static void they_run_on_their_cpus(void **state)
+TEST(they_run_on_their_cpus)
 {
-    (void)state;
     struct interference_plan plan = small(INTERFERENCE_MEMORY, 1);
     struct cpu_mask before;
     struct machine_error err;
@@ -161,9 +151,8 @@ static void they_run_on_their_cpus(void **state)
 
 /* The script is a handful of short programs every two seconds: between those of its second turn and its third only the
  * leader and the one that waits are there. */
-static void the_script_rests_between_its_turns(void **state)
+TEST(the_script_rests_between_its_turns)
 {
-    (void)state;
     enum { LOOKS = 40 };
     struct machine_error err;
     pid_t seen[PROCESSES_SEEN_MAX];
@@ -184,9 +173,8 @@ static void the_script_rests_between_its_turns(void **state)
 
 /* ---- it ends before its time ---- */
 
-static void an_early_end_is_told(void **state)
+TEST(an_early_end_is_told)
 {
-    (void)state;
     struct machine_error err;
     pid_t seen[PROCESSES_SEEN_MAX];
     const struct interference_plan plan = small(INTERFERENCE_MEMORY, 1);
@@ -210,9 +198,8 @@ static void an_early_end_is_told(void **state)
     }
 }
 
-static void what_cannot_begin_is_told(void **state)
+TEST(what_cannot_begin_is_told)
 {
-    (void)state;
     struct machine_error err;
     pid_t seen[PROCESSES_SEEN_MAX];
     struct interference_plan plan = small(INTERFERENCE_MEMORY, 1);
@@ -242,9 +229,8 @@ static _Noreturn void kill_the_first_of(pid_t leader)
 }
 
 /* Whoever kills it in its first moment has killed it: it could begin. */
-static void killed_while_it_begins(void **state)
+TEST(killed_while_it_begins)
 {
-    (void)state;
     struct machine_error err;
     pid_t seen[PROCESSES_SEEN_MAX];
     const struct interference_plan plan = small(INTERFERENCE_MAKE, 1);
@@ -288,9 +274,8 @@ static pid_t run_elsewhere(enum interference kind)
     return run;
 }
 
-static void nothing_outlives_a_killed_run(void **state)
+TEST(nothing_outlives_a_killed_run)
 {
-    (void)state;
     static const int signals[] = {SIGKILL, SIGTERM, SIGHUP};
     for (int round = 0; round < 9; round++) {
         pid_t seen[PROCESSES_SEEN_MAX];
@@ -305,9 +290,8 @@ static void nothing_outlives_a_killed_run(void **state)
 }
 
 /* Where the leader goes with the run, at the same moment. */
-static void nothing_outlives_run_and_leader(void **state)
+TEST(nothing_outlives_run_and_leader)
 {
-    (void)state;
     for (int round = 0; round < 5; round++) {
         pid_t seen[PROCESSES_SEEN_MAX];
         pid_t run = run_elsewhere(INTERFERENCE_MAKE);
@@ -372,9 +356,8 @@ static void expect_plan(const char *root, const struct cpu_view *v, enum interfe
     assert_string_equal(text, expected);
 }
 
-static void plans_keep_their_bounds(void **state)
+TEST(plans_keep_their_bounds)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX];
     struct cpu_view v;
     make_tree(root, &v);
@@ -398,9 +381,8 @@ static void plans_keep_their_bounds(void **state)
 }
 
 /* Four times the largest of caches 0 to 7, whatever its unit. */
-static void memory_follows_the_largest_cache(void **state)
+TEST(memory_follows_the_largest_cache)
 {
-    (void)state;
     static const struct {
         int index;
         const char *size, *plan;
@@ -421,9 +403,8 @@ static void memory_follows_the_largest_cache(void **state)
     }
 }
 
-static void plans_that_cannot_be(void **state)
+TEST(plans_that_cannot_be)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX];
     struct cpu_view v;
     struct interference_plan p;
@@ -442,21 +423,7 @@ static void plans_that_cannot_be(void **state)
     folder_remove(root);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_begins_and_ends),
-        cmocka_unit_test(they_run_on_their_cpus),
-        cmocka_unit_test(the_script_rests_between_its_turns),
-        cmocka_unit_test(an_early_end_is_told),
-        cmocka_unit_test(what_cannot_begin_is_told),
-        cmocka_unit_test(killed_while_it_begins),
-        cmocka_unit_test(nothing_outlives_a_killed_run),
-        cmocka_unit_test(nothing_outlives_run_and_leader),
-        cmocka_unit_test(plans_keep_their_bounds),
-        cmocka_unit_test(memory_follows_the_largest_cache),
-        cmocka_unit_test(plans_that_cannot_be),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

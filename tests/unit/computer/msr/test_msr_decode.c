@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What registers mean: values that were published with their meaning, and random ones there and back. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "computer/msr/msr_decode.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { ROUNDS = 100000 };
 
@@ -32,9 +24,8 @@ static void near(double value, double expected)
 
 /* ---- 198H ---- */
 
-static void test_volts(void **state)
+TEST(test_volts)
 {
-    (void)state;
     const char *why = NULL;
     double volts = 1;
     assert_true(msr_volts(UINT64_C(7209) << 32 | 0x1c00, &volts, &why));
@@ -47,9 +38,8 @@ static void test_volts(void **state)
     near(volts, 7.9998779296875);
 }
 
-static void test_no_volts_are_not_0_volts(void **state)
+TEST(test_no_volts_are_not_0_volts)
 {
-    (void)state;
     static const struct {
         uint64_t value;
         const char *why;
@@ -66,9 +56,8 @@ static void test_no_volts_are_not_0_volts(void **state)
     }
 }
 
-static void test_volts_there_and_back(void **state)
+TEST(test_volts_there_and_back)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 1, 0);
     for (int i = 0; i < ROUNDS; i++) {
@@ -83,9 +72,8 @@ static void test_volts_there_and_back(void **state)
 
 /* ---- CEH ---- */
 
-static void test_platform(void **state)
+TEST(test_platform)
 {
-    (void)state;
     struct msr_platform p;
     assert_true(msr_platform(UINT64_C(0x0005080af3811500), &p)); /* made up of the fields below */
     near(p.base_ghz, 2.1);
@@ -96,9 +84,8 @@ static void test_platform(void **state)
 
 /* ---- 1ADH ---- */
 
-static void test_turbo_of_published_parts(void **state)
+TEST(test_turbo_of_published_parts)
 {
-    (void)state;
     struct msr_turbo_row row[MSR_TURBO_ROWS_MAX];
     struct msr_part part = intel(0x8f);
     /* Platinum 8480+ (svr-info issue 26) */
@@ -123,9 +110,8 @@ static void test_turbo_of_published_parts(void **state)
     assert_int_equal(row[3].last_cores, 12);
 }
 
-static void test_turbo_by_model(void **state)
+TEST(test_turbo_by_model)
 {
-    (void)state;
     struct msr_turbo_row row[MSR_TURBO_ROWS_MAX];
     const uint64_t values[3] = {UINT64_C(0x1f20212223242526), UINT64_C(0x1718191a1b1c1d1e), 0x13141516};
     struct msr_part part = intel(0x3f);
@@ -154,9 +140,8 @@ static void test_turbo_by_model(void **state)
     assert_int_equal(msr_turbo_registers(&part), 0);
 }
 
-static void test_turbo_there_and_back(void **state)
+TEST(test_turbo_there_and_back)
 {
-    (void)state;
     struct rng r;
     struct msr_part part = intel(0x55);
     rng_init(&r, 2, 0);
@@ -182,9 +167,8 @@ static void test_turbo_there_and_back(void **state)
 
 /* ---- temperature, limits ---- */
 
-static void test_temperature(void **state)
+TEST(test_temperature)
 {
-    (void)state;
     struct msr_thermal t;
     unsigned tjmax;
     msr_thermal(UINT64_C(0x88370802), &t); /* valid, 37H = 55 below, logs of thermal and of the power limit */
@@ -200,9 +184,8 @@ static void test_temperature(void **state)
     assert_false(msr_tjmax(10u << 24, &tjmax));
 }
 
-static void test_limit_reasons_only_where_documented(void **state)
+TEST(test_limit_reasons_only_where_documented)
 {
-    (void)state;
     struct msr_part part = intel(0x5e);
     char text[200], small[12];
     uint32_t reg;
@@ -236,9 +219,8 @@ static void test_limit_reasons_only_where_documented(void **state)
 
 /* ---- energy ---- */
 
-static void test_energy_step(void **state)
+TEST(test_energy_step)
 {
-    (void)state;
     double joules;
     assert_true(msr_energy_step(0xa0e03, &joules)); /* 2^-14 J, as most parts */
     near(joules, 1.0 / 16384);
@@ -249,9 +231,8 @@ static void test_energy_step(void **state)
 
 /* ---- AMD ---- */
 
-static void test_amd_pstates(void **state)
+TEST(test_amd_pstates)
 {
-    (void)state;
     const uint64_t enabled = UINT64_C(1) << 63;
     struct msr_part part = amd(0x19);
     double ghz;
@@ -284,9 +265,8 @@ static void test_amd_pstates(void **state)
 
 /* ---- the part ---- */
 
-static void test_a_model_number_that_is_not_believed_has_no_tables(void **state)
+TEST(test_a_model_number_that_is_not_believed_has_no_tables)
 {
-    (void)state;
     /* GenuineIntel 06_A7H-8 with AMX in CPUID 7, as a hypervisor reported it */
     struct cpu_leaves l = {.basic = {7, 0x756e6547, 0x6c65746e, 0x49656e69},
                            .version = {0xa0678, 0, 1u << 31, 0},
@@ -305,23 +285,4 @@ static void test_a_model_number_that_is_not_believed_has_no_tables(void **state)
     msr_part_of(&l, &part);
     assert_true(part.amd && !part.intel);
     assert_int_equal(part.family, 0x19);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_volts),
-        cmocka_unit_test(test_no_volts_are_not_0_volts),
-        cmocka_unit_test(test_volts_there_and_back),
-        cmocka_unit_test(test_platform),
-        cmocka_unit_test(test_turbo_of_published_parts),
-        cmocka_unit_test(test_turbo_by_model),
-        cmocka_unit_test(test_turbo_there_and_back),
-        cmocka_unit_test(test_temperature),
-        cmocka_unit_test(test_limit_reasons_only_where_documented),
-        cmocka_unit_test(test_energy_step),
-        cmocka_unit_test(test_amd_pstates),
-        cmocka_unit_test(test_a_model_number_that_is_not_believed_has_no_tables),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

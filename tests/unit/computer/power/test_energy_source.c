@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where energy is read: fake powercap folders, a fake liblikwid, fake registers; laps, and what stands in the way. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "computer/power/energy_source.h"
 #include "drivers/native/native.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 #include "util/clock.h"
 
 /* ---- a folder laid out like /sys ---- */
@@ -99,9 +90,8 @@ static void assert_contains(const char *text, const char *part)
         fail_msg("\"%s\" is not in \"%s\"", part, text);
 }
 
-static void powercap_of_the_right_package(void **state)
+TEST_WITH(powercap_of_the_right_package, make_root, remove_root)
 {
-    (void)state;
     two_packages();
     struct energy e = in_root();
     struct energy_reading first = read_now(&e, 3);
@@ -117,9 +107,8 @@ static void powercap_of_the_right_package(void **state)
     assert_contains(e.source, "intel-rapl:0");
 }
 
-static void powercap_wraps(void **state)
+TEST_WITH(powercap_wraps, make_root, remove_root)
 {
-    (void)state;
     two_packages();
     struct energy e = in_root();
     put("class/powercap/intel-rapl:0/energy_uj", "262143000000");
@@ -135,9 +124,8 @@ static void powercap_wraps(void **state)
     assert_true(fabs(read_now(&e, 0).joules - (262143.328850 + 0.328850 + 0.5)) < 1e-6);
 }
 
-static void counter_that_falls_without_a_range(void **state)
+TEST_WITH(counter_that_falls_without_a_range, make_root, remove_root)
 {
-    (void)state;
     two_packages();
     char path[200];
     snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:0/max_energy_range_uj", root);
@@ -151,9 +139,8 @@ static void counter_that_falls_without_a_range(void **state)
 }
 
 /* A counter that stands has not gone back, and one whose range is less than a joule wraps around all the same. */
-static void counters_that_stand_and_short_ranges(void **state)
+TEST_WITH(counters_that_stand_and_short_ranges, make_root, remove_root)
 {
-    (void)state;
     put_zone("intel-rapl:0", "package-0", "1000000", "0");
     struct energy e = in_root();
     read_now(&e, 0);
@@ -169,9 +156,8 @@ static void counters_that_stand_and_short_ranges(void **state)
     assert_true(fabs(read_now(&e, 0).joules - 0.2) < 1e-9);
 }
 
-static void dies_of_a_package(void **state)
+TEST_WITH(dies_of_a_package, make_root, remove_root)
 {
-    (void)state;
     put_zone("intel-rapl:0", "package-0-die-0", "1", "1000");
     put_zone("intel-rapl:1", "package-0-die-1", "2", "1000");
     put("devices/system/cpu/cpu5/topology/physical_package_id", "0");
@@ -187,9 +173,8 @@ static void dies_of_a_package(void **state)
     assert_false(e.of_die);
 }
 
-static void package_that_is_not_told(void **state)
+TEST_WITH(package_that_is_not_told, make_root, remove_root)
 {
-    (void)state;
     two_packages();
     struct energy e = in_root();
     struct machine_error err = refused(&e, 7); /* no topology */
@@ -205,9 +190,8 @@ static void package_that_is_not_told(void **state)
 }
 
 /* Since Linux 5.10 energy_uj is for root. As root, give the rights away meanwhile. */
-static void unreadable_file_has_a_remedy(void **state)
+TEST_WITH(unreadable_file_has_a_remedy, make_root, remove_root)
 {
-    (void)state;
     char path[200];
     two_packages();
     snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:0/energy_uj", root);
@@ -224,9 +208,8 @@ static void unreadable_file_has_a_remedy(void **state)
     assert_contains(err.remedy, "chmod a+r");
 }
 
-static void garbage_is_refused(void **state)
+TEST_WITH(garbage_is_refused, make_root, remove_root)
 {
-    (void)state;
     two_packages();
     struct energy e = in_root();
     put("class/powercap/intel-rapl:0/energy_uj", "lots");
@@ -236,9 +219,8 @@ static void garbage_is_refused(void **state)
     refused(&e, 0);
 }
 
-static void nothing_there(void **state)
+TEST_WITH(nothing_there, make_root, remove_root)
 {
-    (void)state;
     struct energy e = in_root();
     struct machine_error err = refused(&e, 0);
     assert_contains(err.text, "no energy counter can be read");
@@ -290,9 +272,8 @@ static struct energy with_registers(struct registers *r)
 }
 
 /* Bits 12:8 of 606H are 14: steps of 2^-14 J; the counter has 32 bits, whatever the register holds above. */
-static void register_wraps(void **state)
+TEST_WITH(register_wraps, make_root, remove_root)
 {
-    (void)state;
     for (int amd = 0; amd < 2; amd++) {
         struct registers r = {.amd = amd, .unit = 0xa0e03, .energy = 0xabcd00000000 | 0xfffffff0};
         struct energy e = with_registers(&r);
@@ -306,9 +287,8 @@ static void register_wraps(void **state)
     }
 }
 
-static void register_that_is_not_there(void **state)
+TEST_WITH(register_that_is_not_there, make_root, remove_root)
 {
-    (void)state;
     struct registers r = {.error = EIO, .unit = 0xa0e03};
     struct energy e = with_registers(&r);
     assert_contains(refused(&e, 2).text, "606H");
@@ -319,9 +299,8 @@ static void register_that_is_not_there(void **state)
 }
 
 /* Registers of other vendors mean something else, and where none can be read none is named. */
-static void registers_that_are_not_asked(void **state)
+TEST_WITH(registers_that_are_not_asked, make_root, remove_root)
 {
-    (void)state;
     struct registers r = {.unit = 0xa0e03, .energy = 5};
     struct energy e = with_registers(&r);
     e.access.part.intel = false;
@@ -336,9 +315,8 @@ static void registers_that_are_not_asked(void **state)
     assert_contains(refused(&e, 2).text, "register 606H");
 }
 
-static void counter_is_waited_for(void **state)
+TEST_WITH(counter_is_waited_for, make_root, remove_root)
 {
-    (void)state;
     struct registers r = {.unit = 0xa0e03, .energy = 100, .moves_every = 5};
     struct energy e = with_registers(&r);
     e.access.edge_us = 1e6;
@@ -355,9 +333,8 @@ static void counter_is_waited_for(void **state)
 }
 
 /* In the middle of the question; where a change is waited for, after it. */
-static void seconds_are_those_of_the_counter(void **state)
+TEST_WITH(seconds_are_those_of_the_counter, make_root, remove_root)
 {
-    (void)state;
     struct registers r = {.unit = 0xa0e03, .energy = 100, .moves_every = 5};
     struct energy e = with_registers(&r);
     for (int waits = 0; waits < 2; waits++) {
@@ -368,9 +345,8 @@ static void seconds_are_those_of_the_counter(void **state)
 }
 
 /* What a machine tells of it: the active cores in the package, or on the die, that the counter is of. */
-static void machine_tells_whose_energy_it_is(void **state)
+TEST_WITH(machine_tells_whose_energy_it_is, make_root, remove_root)
 {
-    (void)state;
     static struct native s; /* too large for the stack */
     struct machine_info info;
     snprintf(s.sys, sizeof s.sys, "%s", root);
@@ -424,9 +400,8 @@ static int fake_likwid(struct likwid_functions *out, char *why, size_t size)
     return 0;
 }
 
-static void likwid_comes_second(void **state)
+TEST_WITH(likwid_comes_second, make_root, remove_root)
 {
-    (void)state;
     struct registers r = {.error = EIO};
     struct energy e = with_registers(&r);
     e.access.likwid = fake_likwid;
@@ -444,9 +419,8 @@ static void likwid_comes_second(void **state)
     assert_contains(e.source, "intel-rapl:0");
 }
 
-static void all_reasons_are_told(void **state)
+TEST_WITH(all_reasons_are_told, make_root, remove_root)
 {
-    (void)state;
     struct registers r = {.error = EACCES};
     struct energy e = with_registers(&r);
     struct machine_error err;
@@ -460,28 +434,7 @@ static void all_reasons_are_told(void **state)
     assert_contains(err.text, "register 606H");
 }
 
-#define IN_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        IN_ROOT(powercap_of_the_right_package),
-        IN_ROOT(powercap_wraps),
-        IN_ROOT(counter_that_falls_without_a_range),
-        IN_ROOT(counters_that_stand_and_short_ranges),
-        IN_ROOT(dies_of_a_package),
-        IN_ROOT(package_that_is_not_told),
-        IN_ROOT(unreadable_file_has_a_remedy),
-        IN_ROOT(garbage_is_refused),
-        IN_ROOT(nothing_there),
-        IN_ROOT(register_wraps),
-        IN_ROOT(register_that_is_not_there),
-        IN_ROOT(registers_that_are_not_asked),
-        IN_ROOT(counter_is_waited_for),
-        IN_ROOT(seconds_are_those_of_the_counter),
-        IN_ROOT(machine_tells_whose_energy_it_is),
-        IN_ROOT(likwid_comes_second),
-        IN_ROOT(all_reasons_are_told),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

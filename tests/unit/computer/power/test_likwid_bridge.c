@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* liblikwid behind its bridge: a good one, bad ones that print, exit, crash and hang up, and the one of this system. */
 #include <dlfcn.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "computer/power/likwid_bridge.h"
+#include "tests/support/test.h"
 
 /* A frequency as sysfs keeps it: the lower limit is never above the upper one. Lives in the child. */
 static uint64_t low = 800000, high = 3700000;
@@ -130,9 +122,8 @@ static int load_none(struct likwid_functions *out, char *why, size_t size)
     return -1;
 }
 
-static void test_what_works(void **state)
+TEST(test_what_works)
 {
-    (void)state;
     char why[200] = "x";
     uint64_t min, max;
     uint32_t steps;
@@ -162,9 +153,8 @@ static void refused(int status, const char *why, const char *expected)
         fail_msg("\"%s\" instead of \"%s\"", why, expected);
 }
 
-static void test_what_does_not(void **state)
+TEST(test_what_does_not)
 {
-    (void)state;
     char why[200];
     uint64_t min, max;
     uint32_t steps;
@@ -189,9 +179,8 @@ static void test_what_does_not(void **state)
 }
 
 /* Whatever it is here: an answer, no noise, and this process goes on. */
-static void test_the_one_of_this_system(void **state)
+TEST(test_the_one_of_this_system)
 {
-    (void)state;
     char why[200], path[] = "/tmp/characterize-likwid-XXXXXX";
     uint64_t min, max;
     uint32_t steps;
@@ -223,9 +212,8 @@ static void test_the_one_of_this_system(void **state)
 }
 
 /* All functions are those of these names, and are looked for to the last. */
-static void test_what_is_loaded(void **state)
+TEST(test_what_is_loaded)
 {
-    (void)state;
     void *lib = dlopen("liblikwid.so.5.4", RTLD_NOW | RTLD_LOCAL);
     lib = lib ? lib : dlopen("liblikwid.so.5.3", RTLD_NOW | RTLD_LOCAL);
     lib = lib ? lib : dlopen("liblikwid.so.5.2", RTLD_NOW | RTLD_LOCAL);
@@ -261,15 +249,4 @@ static void test_what_is_loaded(void **state)
         assert_memory_equal(each[i].found, &symbol, sizeof symbol);
     }
     dlclose(lib);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_works),
-        cmocka_unit_test(test_what_does_not),
-        cmocka_unit_test(test_the_one_of_this_system),
-        cmocka_unit_test(test_what_is_loaded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Settings that a run changes: written down before, put back afterwards, whatever happens in between. */
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "computer/settings/settings.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 #define CPU "devices/system/cpu/"
 #define BOOT "8413c301-7ff1-50ab-95fa-64225559df55"
@@ -110,7 +102,7 @@ static void put_policies(const struct tree *t)
 
 /* ---- turbo ---- */
 
-static void test_turbo_by_file(void **state)
+TEST_WITH(test_turbo_by_file, grow, fell)
 {
     struct tree *t = *state;
     static const struct {
@@ -165,7 +157,7 @@ static uint64_t misc_enable(const struct tree *t, int cpu, const uint64_t *write
     return value;
 }
 
-static void test_turbo_by_register_touches_one_bit(void **state)
+TEST_WITH(test_turbo_by_register_touches_one_bit, grow, fell)
 {
     struct tree *t = *state;
     const uint64_t before[2] = {UINT64_C(0x0000000000850089), UINT64_C(0xffffffbfffffffff)};
@@ -183,7 +175,7 @@ static void test_turbo_by_register_touches_one_bit(void **state)
     t->roots.intel = true;
 }
 
-static void test_turbo_that_cannot_be_switched(void **state)
+TEST_WITH(test_turbo_that_cannot_be_switched, grow, fell)
 {
     struct tree *t = *state;
     refuses(t, 0, 0, "turbo cannot be switched here");
@@ -200,7 +192,7 @@ static void has_limits(const struct tree *t, const char *min, const char *max)
     is(t, CPU "cpufreq/policy11/scaling_max_freq", max);
 }
 
-static void test_fixed_frequency(void **state)
+TEST_WITH(test_fixed_frequency, grow, fell)
 {
     struct tree *t = *state;
     put_policies(t);
@@ -232,7 +224,7 @@ static void test_fixed_frequency(void **state)
     has_limits(t, "1000000", "2800000");
 }
 
-static void test_without_cpufreq(void **state)
+TEST_WITH(test_without_cpufreq, grow, fell)
 {
     refuses(*state, -1, 2, "cpufreq has no policy");
 }
@@ -272,7 +264,7 @@ static void change_half(struct tree *t)
                  1);
 }
 
-static void test_what_fails_half_way_is_undone(void **state)
+TEST_WITH(test_what_fails_half_way_is_undone, grow, fell)
 {
     struct tree *t = *state;
     char path[200];
@@ -383,7 +375,7 @@ static void change_by_likwid(struct tree *t)
     _exit(likwid_low == 1000000 && likwid_high == 2800000 ? 0 : 6);
 }
 
-static void test_frequency_by_likwid_where_files_are_closed(void **state)
+TEST_WITH(test_frequency_by_likwid_where_files_are_closed, grow, fell)
 {
     struct tree *t = *state;
     char command[300];
@@ -422,7 +414,7 @@ static pid_t run_and(struct tree *t, bool killed, int *told)
     return child;
 }
 
-static void test_what_a_killed_run_has_left_is_put_back(void **state)
+TEST_WITH(test_what_a_killed_run_has_left_is_put_back, grow, fell)
 {
     struct tree *t = *state;
     bool lives;
@@ -452,7 +444,7 @@ static void test_what_a_killed_run_has_left_is_put_back(void **state)
     has_limits(t, "1000000", "2800000");
 }
 
-static void test_a_run_that_lives_is_left_alone(void **state)
+TEST_WITH(test_a_run_that_lives_is_left_alone, grow, fell)
 {
     struct tree *t = *state;
     bool lives;
@@ -475,7 +467,7 @@ static void test_a_run_that_lives_is_left_alone(void **state)
     has_limits(t, "1000000", "2800000");
 }
 
-static void test_files_that_are_not_to_be_believed(void **state)
+TEST_WITH(test_files_that_are_not_to_be_believed, grow, fell)
 {
     struct tree *t = *state;
     struct machine_error err;
@@ -518,7 +510,7 @@ static void see_what_root_left(struct tree *t)
     }
 }
 
-static void test_what_root_has_left_others_are_told(void **state)
+TEST_WITH(test_what_root_has_left_others_are_told, grow, fell)
 {
     struct tree *t = *state;
     bool lives;
@@ -538,7 +530,7 @@ static void test_what_root_has_left_others_are_told(void **state)
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
 }
 
-static void test_no_place_to_write_it_down(void **state)
+TEST_WITH(test_no_place_to_write_it_down, grow, fell)
 {
     struct tree *t = *state;
     char nowhere[200];
@@ -552,23 +544,7 @@ static void test_no_place_to_write_it_down(void **state)
     is(t, CPU "intel_pstate/no_turbo", "0");
 }
 
-int main(void)
+BEFORE_TESTS
 {
-#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, grow, fell)
-    const struct CMUnitTest tests[] = {
-        IN_TREE(test_turbo_by_file),
-        IN_TREE(test_turbo_by_register_touches_one_bit),
-        IN_TREE(test_turbo_that_cannot_be_switched),
-        IN_TREE(test_fixed_frequency),
-        IN_TREE(test_without_cpufreq),
-        IN_TREE(test_what_fails_half_way_is_undone),
-        IN_TREE(test_frequency_by_likwid_where_files_are_closed),
-        IN_TREE(test_what_a_killed_run_has_left_is_put_back),
-        IN_TREE(test_a_run_that_lives_is_left_alone),
-        IN_TREE(test_files_that_are_not_to_be_believed),
-        IN_TREE(test_what_root_has_left_others_are_told),
-        IN_TREE(test_no_place_to_write_it_down),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The journal of what was changed for a quiet machine: after a kill or a reboot, cut, garbled, by another's hand. */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/support/quiet_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 /* A run that is killed when all is changed. */
 static void kill_run(const struct quiet_tree *t, unsigned parts)
@@ -31,7 +24,7 @@ static void kill_run(const struct quiet_tree *t, unsigned parts)
 
 enum { KILLED = QUIET_DEFAULT & ~QUIET_ISOLATE };
 
-static void test_after_a_reboot_nothing_is_undone(void **state)
+TEST_WITH(test_after_a_reboot_nothing_is_undone, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     kill_run(t, KILLED);
@@ -43,7 +36,7 @@ static void test_after_a_reboot_nothing_is_undone(void **state)
 }
 
 /* Where this boot has no name, as in a sandbox, what was left is undone. */
-static void test_a_boot_without_a_name(void **state)
+TEST_WITH(test_a_boot_without_a_name, quiet_grow, quiet_fell)
 {
     static const char *const names[] = {"", "not a name"};
     struct quiet_tree *t = *state;
@@ -57,7 +50,7 @@ static void test_a_boot_without_a_name(void **state)
     }
 }
 
-static void test_undoing_may_be_killed_as_well(void **state)
+TEST_WITH(test_undoing_may_be_killed_as_well, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     kill_run(t, KILLED);
@@ -93,7 +86,7 @@ static void put_journal(const struct quiet_tree *t, const char *text)
     chmod(t->state, 0644);
 }
 
-static void test_a_journal_cut_anywhere(void **state)
+TEST_WITH(test_a_journal_cut_anywhere, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     char text[8000], all[8000];
@@ -118,7 +111,7 @@ static void test_a_journal_cut_anywhere(void **state)
     }
 }
 
-static void test_a_journal_of_garbage(void **state)
+TEST_WITH(test_a_journal_of_garbage, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct rng numbers;
@@ -148,7 +141,7 @@ static void test_a_journal_of_garbage(void **state)
     }
 }
 
-static void test_a_journal_of_other_files_is_refused(void **state)
+TEST_WITH(test_a_journal_of_other_files_is_refused, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     static const char *const lines[] = {
@@ -190,7 +183,7 @@ static void test_a_journal_of_other_files_is_refused(void **state)
     quiet_is(t, "proc/sys/vm/stat_interval", "1");
 }
 
-static void test_links_lead_nowhere(void **state)
+TEST_WITH(test_links_lead_nowhere, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     char link[200], target[200];
@@ -217,7 +210,7 @@ static void test_links_lead_nowhere(void **state)
     unlink(t->state);
 }
 
-static void test_without_a_journal_nothing_is_changed(void **state)
+TEST_WITH(test_without_a_journal_nothing_is_changed, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct settings *s;
@@ -237,18 +230,7 @@ static void test_without_a_journal_nothing_is_changed(void **state)
     unlink(t->state);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        IN_QUIET_TREE(test_after_a_reboot_nothing_is_undone),
-        IN_QUIET_TREE(test_a_boot_without_a_name),
-        IN_QUIET_TREE(test_undoing_may_be_killed_as_well),
-        IN_QUIET_TREE(test_a_journal_cut_anywhere),
-        IN_QUIET_TREE(test_a_journal_of_garbage),
-        IN_QUIET_TREE(test_a_journal_of_other_files_is_refused),
-        IN_QUIET_TREE(test_links_lead_nowhere),
-        IN_QUIET_TREE(test_without_a_journal_nothing_is_changed),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

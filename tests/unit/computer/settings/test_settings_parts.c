@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of the settings one by one: what a journal may hold, which values are the same, how masks and changes are
  * written, and which files are opened. */
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "computer/settings/settings_parts.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 #define CPUS "/sys/devices/system/cpu/"
 #define X10 "0123456789"
@@ -89,9 +80,8 @@ static const struct {
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-static void values_that_a_journal_may_hold(void **state)
+TEST(values_that_a_journal_may_hold)
 {
-    (void)state;
     for (size_t i = 0; i < SETTINGS; i++) {
         bool moved = settings[i].kind == CHANGE_PARTITION || settings[i].kind == CHANGE_SHIELD;
         const char *fits = moved ? "0-3" : settings[i].good[0];
@@ -114,9 +104,8 @@ static void values_that_a_journal_may_hold(void **state)
     }
 }
 
-static void files_that_a_journal_may_hold(void **state)
+TEST(files_that_a_journal_may_hold)
 {
-    (void)state;
     static const char *const others[] = {
         "/sys/devices/virtual/workqueue/" A10 A10 A10 A10 A10 A10 "a/cpumask",
         "/sys/devices/virtual/workqueue/../cpumask",
@@ -149,9 +138,8 @@ static void files_that_a_journal_may_hold(void **state)
 
 /* ---- values ---- */
 
-static void masks_are_written_as_the_kernel_does(void **state)
+TEST(masks_are_written_as_the_kernel_does)
 {
-    (void)state;
     static const struct {
         const char *list, *mask;
     } cases[] = {{"0", "1"}, {"0-3", "f"}, {"31", "80000000"}, {"32", "1,00000000"}, {"1,33,64", "1,00000002,00000002"},
@@ -167,9 +155,8 @@ static void masks_are_written_as_the_kernel_does(void **state)
 }
 
 /* The last CPU there may be has its groups; a group has up to 8 digits and a comma, and is left out without room. */
-static void masks_have_room_or_not(void **state)
+TEST(masks_have_room_or_not)
 {
-    (void)state;
     static const struct {
         size_t size;
         const char *mask;
@@ -196,9 +183,8 @@ static int no_likwid(struct likwid_functions *out, char *why, size_t size)
 }
 
 /* Refused before the library is asked, or by there being none. */
-static void limits_that_liblikwid_is_asked_for(void **state)
+TEST(limits_that_liblikwid_is_asked_for)
 {
-    (void)state;
     static const struct {
         const char *value;
         int error;
@@ -215,9 +201,8 @@ static void limits_that_liblikwid_is_asked_for(void **state)
 }
 
 /* Of the register that one bit alone is changed; what is shorter than it is none. */
-static void the_turbo_bit(void **state)
+TEST(the_turbo_bit)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX], path[300], text[20];
     uint64_t value = UINT64_C(0x5000850089);
     folder_make(root);
@@ -250,9 +235,8 @@ static void the_turbo_bit(void **state)
 /* ---- putting back ---- */
 
 /* The journal is written to only where it remains: after a failure, or where changes before these stand. */
-static void what_is_put_back(void **state)
+TEST(what_is_put_back)
 {
-    (void)state;
     enum { ALL = 4 };
     static const struct {
         const char *now[ALL]; /* NULL: it is gone; "": a folder, which cannot be written */
@@ -335,9 +319,8 @@ static void what_is_put_back(void **state)
     }
 }
 
-static void values_that_are_the_same(void **state)
+TEST(values_that_are_the_same)
 {
-    (void)state;
     static const struct {
         enum change_kind kind;
         const char *path, *a, *b;
@@ -366,9 +349,8 @@ static void values_that_are_the_same(void **state)
     }
 }
 
-static void names_of_changes(void **state)
+TEST(names_of_changes)
 {
-    (void)state;
     const struct settings_roots r = {.sys = "/tmp/s", .dev = "/tmp/d", .proc = "/tmp/p"};
     char text[500];
     struct change c = change_of(CHANGE_TURBO_BIT, "", "0", "1");
@@ -386,9 +368,8 @@ static void names_of_changes(void **state)
 }
 
 /* Behind the list the one CPU that it is delivered to; of more, or where nothing is said, none. */
-static void where_an_irq_is_delivered(void **state)
+TEST(where_an_irq_is_delivered)
 {
-    (void)state;
     static const struct {
         const char *effective, *value;
     } cases[] = {{NULL, "0-3"}, {"2", "0-3@2"}, {"12", "0-3@12"}, {"1-2", "0-3"}, {"1,2", "0-3"}, {"", "0-3"}};
@@ -417,9 +398,8 @@ static void where_an_irq_is_delivered(void **state)
 #define SHIELD "fs/cgroup/cpuset/characterize-others"
 
 /* Without memory no task can be moved to it: that is told, whatever went wrong before. */
-static void a_cpuset_without_memory(void **state)
+TEST(a_cpuset_without_memory)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX];
     folder_make(root);
     const struct settings_roots r = {.sys = root, .dev = root, .proc = root};
@@ -431,9 +411,8 @@ static void a_cpuset_without_memory(void **state)
 }
 
 /* Tasks that are born as fast as others leave are moved 50 times, then the folder stays. */
-static void tasks_that_do_not_end(void **state)
+TEST(tasks_that_do_not_end)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX], path[200];
     struct inotify_event e;
     unsigned moved = 0;
@@ -458,9 +437,8 @@ static void tasks_that_do_not_end(void **state)
 /* ---- files ---- */
 
 /* A device is opened below /dev alone; links, and what has a second name, nowhere. */
-static void files_that_are_opened(void **state)
+TEST(files_that_are_opened)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX], path[200], other[200], text[20];
     folder_make(root);
     const struct settings_roots fake = {.sys = root, .dev = root, .proc = root},
@@ -502,9 +480,8 @@ static void files_that_are_opened(void **state)
     folder_remove(root);
 }
 
-static void numbers_in_names(void **state)
+TEST(numbers_in_names)
 {
-    (void)state;
     assert_int_equal(settings_number("policy12", "policy"), 12);
     assert_int_equal(settings_number("policy0", "policy"), 0);
     assert_int_equal(settings_number("policy123456789", "policy"), 123456789);
@@ -517,9 +494,8 @@ static void numbers_in_names(void **state)
 
 /* ---- words ---- */
 
-static void what_was_left_in_words(void **state)
+TEST(what_was_left_in_words)
 {
-    (void)state;
     static struct quiet_told told;
     char text[400];
     settings_text_left(&told, text, sizeof text);
@@ -532,9 +508,8 @@ static void what_was_left_in_words(void **state)
     assert_string_equal(text, "governor, irq, isolate: first\ncstates: second\n");
 }
 
-static void what_was_changed_in_words(void **state)
+TEST(what_was_changed_in_words)
 {
-    (void)state;
     static const char *const paths[] = {"/proc/sys/a", "/proc/sys/b", "/proc/sys/c", "/proc/sys/d"};
     struct change list[5];
     for (size_t i = 0; i < 4; i++) {
@@ -565,26 +540,7 @@ static void what_was_changed_in_words(void **state)
     assert_string_equal(text, "");
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_that_a_journal_may_hold),
-        cmocka_unit_test(files_that_a_journal_may_hold),
-        cmocka_unit_test(masks_are_written_as_the_kernel_does),
-        cmocka_unit_test(masks_have_room_or_not),
-        cmocka_unit_test(limits_that_liblikwid_is_asked_for),
-        cmocka_unit_test(the_turbo_bit),
-        cmocka_unit_test(what_is_put_back),
-        cmocka_unit_test(values_that_are_the_same),
-        cmocka_unit_test(names_of_changes),
-        cmocka_unit_test(where_an_irq_is_delivered),
-        cmocka_unit_test(a_cpuset_without_memory),
-        cmocka_unit_test(tasks_that_do_not_end),
-        cmocka_unit_test(files_that_are_opened),
-        cmocka_unit_test(numbers_in_names),
-        cmocka_unit_test(what_was_left_in_words),
-        cmocka_unit_test(what_was_changed_in_words),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of a quiet machine in a tree that looks like one: what is changed, and put back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/support/quiet_rig.h"
+#include "tests/support/test.h"
 
 /* ---- the parts ---- */
 
-static void test_each_part_changes_its_own_and_puts_it_back(void **state)
+TEST_WITH(test_each_part_changes_its_own_and_puts_it_back, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     for (unsigned part = 1; part < 1u << QUIET_PARTS; part <<= 1) {
@@ -32,7 +24,7 @@ static void test_each_part_changes_its_own_and_puts_it_back(void **state)
     }
 }
 
-static void test_all_parts_at_once(void **state)
+TEST_WITH(test_all_parts_at_once, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct settings *s = quiet_applied(t, QUIET_DEFAULT | QUIET_TURBO);
@@ -52,7 +44,7 @@ static void test_all_parts_at_once(void **state)
 }
 
 /* Nobody may write its file: root could, here, but is not to try; and it is not shown as what would be changed. */
-static void test_an_irq_that_the_kernel_places_stays(void **state)
+TEST_WITH(test_an_irq_that_the_kernel_places_stays, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     char path[200];
@@ -67,7 +59,7 @@ static void test_an_irq_that_the_kernel_places_stays(void **state)
     quiet_all_are(t, 0);
 }
 
-static void test_siblings_go_offline_with_their_interrupts_moved(void **state)
+TEST_WITH(test_siblings_go_offline_with_their_interrupts_moved, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct settings *s = quiet_applied(t, QUIET_SMT);
@@ -86,7 +78,7 @@ static void test_siblings_go_offline_with_their_interrupts_moved(void **state)
     quiet_restore(s, NULL);
 }
 
-static void test_siblings_stay_where_that_would_lose_something(void **state)
+TEST_WITH(test_siblings_stay_where_that_would_lose_something, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct settings *s;
@@ -105,7 +97,7 @@ static void test_siblings_stay_where_that_would_lose_something(void **state)
     quiet_restore(s, NULL);
 }
 
-static void test_what_is_there_already_is_not_touched(void **state)
+TEST_WITH(test_what_is_there_already_is_not_touched, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     quiet_put(t, QUIET_CPUS "cpufreq/policy1/scaling_governor", "performance");
@@ -120,7 +112,7 @@ static void test_what_is_there_already_is_not_touched(void **state)
     quiet_is(t, "proc/irq/24/smp_affinity_list", "0,1,2");
 }
 
-static void test_a_part_that_was_named_must_be_possible(void **state)
+TEST_WITH(test_a_part_that_was_named_must_be_possible, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct settings *s;
@@ -139,7 +131,7 @@ static void test_a_part_that_was_named_must_be_possible(void **state)
     quiet_restore(s, NULL);
 }
 
-static void test_the_only_cpu_has_nowhere_to_send_things(void **state)
+TEST_WITH(test_the_only_cpu_has_nowhere_to_send_things, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     quiet_put(t, QUIET_CPUS "online", "3");
@@ -149,7 +141,7 @@ static void test_the_only_cpu_has_nowhere_to_send_things(void **state)
     quiet_all_are(t, 0);
 }
 
-static void test_garbage_is_left(void **state)
+TEST_WITH(test_garbage_is_left, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     quiet_put(t, "proc/irq/24/smp_affinity_list", "three");
@@ -165,7 +157,7 @@ static void test_garbage_is_left(void **state)
     quiet_is(t, QUIET_CPUS "cpufreq/policy1/scaling_governor", "a b\nfile -1 x");
 }
 
-static void test_masks_of_many_cpus(void **state)
+TEST_WITH(test_masks_of_many_cpus, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     quiet_put(t, QUIET_CPUS "online", "0-69");
@@ -181,7 +173,7 @@ static void test_masks_of_many_cpus(void **state)
 
 /* ---- steps ---- */
 
-static void test_steps_and_back(void **state)
+TEST_WITH(test_steps_and_back, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct settings_wish wish = {.turbo = -1, .quiet = QUIET_TICK, .cpu = 3};
@@ -213,7 +205,7 @@ static void test_steps_and_back(void **state)
 }
 
 /* Steps of a refinement go back to what turbo and frequency were set to, not behind it. */
-static void test_back_to_base(void **state)
+TEST_WITH(test_back_to_base, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct settings_wish wish = {.turbo = 0, .quiet = QUIET_TICK, .cpu = 3};
@@ -232,7 +224,7 @@ static void test_back_to_base(void **state)
 }
 
 /* That cgroups may have cpusets isolates nobody: without a partition the part does not stand. */
-static void test_controller_alone(void **state)
+TEST_WITH(test_controller_alone, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct settings *s = NULL;
@@ -249,7 +241,7 @@ static void test_controller_alone(void **state)
 
 /* ---- what others do ---- */
 
-static void test_what_others_set_meanwhile_is_left(void **state)
+TEST_WITH(test_what_others_set_meanwhile_is_left, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct settings *s = quiet_applied(t, QUIET_IRQ | QUIET_TICK | QUIET_WORKQUEUE | QUIET_GOVERNOR);
@@ -271,7 +263,7 @@ static void test_what_others_set_meanwhile_is_left(void **state)
 
 /* ---- isolate ---- */
 
-static void test_a_partition(void **state)
+TEST_WITH(test_a_partition, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct settings_wish wish = {.turbo = -1, .quiet = QUIET_ISOLATE, .cpu = 3, .spread = true};
@@ -314,25 +306,7 @@ static void test_a_partition(void **state)
     quiet_restore(s, NULL);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        IN_QUIET_TREE(test_each_part_changes_its_own_and_puts_it_back),
-        IN_QUIET_TREE(test_all_parts_at_once),
-        IN_QUIET_TREE(test_an_irq_that_the_kernel_places_stays),
-        IN_QUIET_TREE(test_siblings_go_offline_with_their_interrupts_moved),
-        IN_QUIET_TREE(test_siblings_stay_where_that_would_lose_something),
-        IN_QUIET_TREE(test_what_is_there_already_is_not_touched),
-        IN_QUIET_TREE(test_a_part_that_was_named_must_be_possible),
-        IN_QUIET_TREE(test_the_only_cpu_has_nowhere_to_send_things),
-        IN_QUIET_TREE(test_garbage_is_left),
-        IN_QUIET_TREE(test_masks_of_many_cpus),
-        IN_QUIET_TREE(test_steps_and_back),
-        IN_QUIET_TREE(test_back_to_base),
-        IN_QUIET_TREE(test_controller_alone),
-        IN_QUIET_TREE(test_what_others_set_meanwhile_is_left),
-        IN_QUIET_TREE(test_a_partition),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

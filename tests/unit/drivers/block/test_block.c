@@ -3,20 +3,12 @@
  * Blocks from files: what is found in them, what of them is refused, and that their kernels run as kernels do. Machine
  * code alone: what the assembler has to do with it is told by tests/cli/t_kernel_files.sh.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
-#include <cmocka.h>
-
 #include "drivers/block/block.h"
 #include "drivers/block/block_check.h"
+#include "tests/support/test.h"
 
 static char folder[] = "/tmp/test_block.XXXXXX";
 
@@ -70,9 +62,8 @@ static struct block_shape shape_of_code(const char *code, struct block_text *tex
     return shape;
 }
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     static const struct {
         const char *code;
         unsigned n, counted, width;
@@ -109,9 +100,8 @@ static void test_shapes(void **state)
     }
 }
 
-static void test_memory_of_an_instruction(void **state)
+TEST(test_memory_of_an_instruction)
 {
-    (void)state;
     struct block_text text;
     /* movups [rsi + 4 * rcx - 0x10], xmm1; prefetcht0 [rsi]; lea rax, [rsi]; nop [rax] */
     struct block_shape s = shape_of_code("0f 11 4c 8e f0 0f 18 0e 48 8d 06 0f 1f 00", &text);
@@ -129,9 +119,8 @@ static void test_memory_of_an_instruction(void **state)
 }
 
 /* All that a block may do to registers, in a kernel: what is there, and what it gives back. */
-static void test_a_kernel_like_others(void **state)
+TEST(test_a_kernel_like_others)
 {
-    (void)state;
     skip_without_ptrace();
     struct block_set set = {.n = 0};
     struct machine_error err;
@@ -159,9 +148,8 @@ static void test_a_kernel_like_others(void **state)
     block_set_free(&set);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     skip_without_ptrace();
     static const struct {
         const char *name, *code, *why;
@@ -198,9 +186,8 @@ static void test_refusals(void **state)
     }
 }
 
-static void test_as_many_as_fit(void **state)
+TEST(test_as_many_as_fit)
 {
-    (void)state;
     skip_without_ptrace();
     struct block_set set = {.n = 0};
     struct machine_error err;
@@ -218,14 +205,4 @@ static void test_as_many_as_fit(void **state)
     block_set_free(&set);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_memory_of_an_instruction),
-        cmocka_unit_test(test_a_kernel_like_others),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_as_many_as_fit),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder)

@@ -10,23 +10,15 @@
 #define mprotect made_mprotect
 #endif
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "drivers/block/block.h"
 #include "drivers/block/block_code.h"
 #include "drivers/block/block_try.h"
 #include "tests/support/folder.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 /* ---- the system, in the place of the C library's; calls count from 1 ---- */
 
@@ -73,10 +65,9 @@ static void text_of_hex(const char *code, struct block_text *text)
 }
 
 /* As few copies as make what stands around them less than a fiftieth: by trying all. */
-static void copies_are_the_fewest(void **state)
+TEST(copies_are_the_fewest)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
-    (void)state;
     for (unsigned written = 0; written <= 0x3fff; written = 2 * written + 1)
         for (unsigned each = 1; each < 1000; each++) {
             const struct block_shape s = {.written = written};
@@ -89,7 +80,7 @@ static void copies_are_the_fewest(void **state)
         }
 }
 
-static void code_is_as_it_should_be(void **state)
+TEST(code_is_as_it_should_be)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
@@ -106,7 +97,6 @@ static void code_is_as_it_should_be(void **state)
     static const uint8_t entry[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x49, 0xb8}, count[] = {0x49, 0xff, 0xcf, 0x0f, 0x85};
     static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0}, to_rax[] = {0x48, 0xb8}, jump_rax[] = {0xff, 0xe0};
     static struct block_text text, moves;
-    (void)state;
     text_of_hex("90 48 ff c0", &text);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (unsigned copies = 1; copies < 4; copies++) {
@@ -150,7 +140,7 @@ static void code_is_as_it_should_be(void **state)
 }
 
 /* With room for what stands around: in whole pages. */
-static void pages_are_as_many_as_it_takes(void **state)
+TEST(pages_are_as_many_as_it_takes)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
@@ -160,7 +150,6 @@ static void pages_are_as_many_as_it_takes(void **state)
     } cases[] = {{3584, 1, 4096}, {3585, 1, 8192}, {1792, 2, 4096}, {1793, 2, 8192}, {BLOCK_BYTES_MAX, 1, 20480}};
     static struct block_text text;
     const struct block_shape s = {.written = 0x3fff};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct block_code c;
         struct machine_error err;
@@ -185,7 +174,7 @@ static bool readable(const uint8_t *at)
 }
 
 /* Each CPU's: numbers that slow nothing down, between pages that nobody may touch. */
-static void buffers_stand_alone(void **state)
+TEST(buffers_stand_alone)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
@@ -194,7 +183,6 @@ static void buffers_stand_alone(void **state)
     } cases[] = {{-1, 1}, {0, 1}, {1, 1}, {2, 2}, {4097, 4096}};
     static struct block_text text;
     const struct block_shape s = {.written = 0};
-    (void)state;
     text_of_hex("90", &text);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct block_code c;
@@ -216,14 +204,13 @@ static void buffers_stand_alone(void **state)
     cpus = 3;
 }
 
-static void numbers_slow_nothing_down(void **state)
+TEST(numbers_slow_nothing_down)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static struct block_text text;
     const struct block_shape s = {.written = 0};
     struct block_code c;
     struct machine_error err;
-    (void)state;
     text_of_hex("90", &text);
     assert_int_equal(block_code_make(&text, &s, 1, &c, &err), MACHINE_OK);
     const uint8_t *slot = c.frame.slots;
@@ -247,12 +234,11 @@ static void numbers_slow_nothing_down(void **state)
 }
 
 /* Whichever call fails: it is told, and nothing stays behind. */
-static void where_the_system_refuses(void **state)
+TEST(where_the_system_refuses)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static struct block_text text;
     const struct block_shape s = {.written = 0};
-    (void)state;
     text_of_hex("90", &text);
     cpus = 2;
     for (unsigned map = 0; map < 4; map++)
@@ -281,7 +267,7 @@ static void where_the_system_refuses(void **state)
 
 /* ---- blocks that this CPU cannot run ---- */
 
-static void blocks_of_other_cpus(void **state)
+TEST(blocks_of_other_cpus)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
@@ -301,7 +287,6 @@ static void blocks_of_other_cpus(void **state)
     };
     char folder[FOLDER_PATH_MAX];
     struct block_set set = {.n = 0};
-    (void)state;
     folder_make(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static struct block_text text;
@@ -359,12 +344,11 @@ static int steps_of(const char *code, unsigned copies, struct block_steps *steps
 }
 
 /* mov ecx, 9999; dec ecx; jnz: one and two for each round; then NOPs. */
-static void steps_are_counted_up_to_a_limit(void **state)
+TEST(steps_are_counted_up_to_a_limit)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     struct block_steps steps;
     struct machine_error err;
-    (void)state;
     if (steps_of("90 48ffc0", 1, &steps, &err) == MACHINE_CANNOT) {
         print_message("skipped: %s\n", err.text);
         skip();
@@ -380,7 +364,7 @@ static void steps_are_counted_up_to_a_limit(void **state)
     assert_string_equal(err.text, "it: has not ended after 20000 instructions, the most that a block may run");
 }
 
-static void addresses_end_with_the_buffer(void **state)
+TEST(addresses_end_with_the_buffer)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
@@ -403,7 +387,6 @@ static void addresses_end_with_the_buffer(void **state)
     };
     struct block_steps steps;
     struct machine_error err;
-    (void)state;
     if (steps_of("90", 1, &steps, &err) == MACHINE_CANNOT)
         skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -413,16 +396,4 @@ static void addresses_end_with_the_buffer(void **state)
             (!good && strcmp(strchr(strchr(err.text, '\''), ':') + 2, cases[i].why) != 0))
             fail_msg("%s: %d %s", cases[i].code, status, good ? "" : err.text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_are_the_fewest),         cmocka_unit_test(code_is_as_it_should_be),
-        cmocka_unit_test(pages_are_as_many_as_it_takes), cmocka_unit_test(buffers_stand_alone),
-        cmocka_unit_test(numbers_slow_nothing_down),     cmocka_unit_test(where_the_system_refuses),
-        cmocka_unit_test(blocks_of_other_cpus),          cmocka_unit_test(steps_are_counted_up_to_a_limit),
-        cmocka_unit_test(addresses_end_with_the_buffer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

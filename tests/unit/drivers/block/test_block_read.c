@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Blocks as files have them: names, sizes, what comments declare, and what is asked of an assembler, a made one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "drivers/block/block.h"
 #include "drivers/block/block_read.h"
 #include "tests/support/folder.h"
 #include "tests/support/golden.h"
 #include "tests/support/strict_memory.h"
+#include "tests/support/test.h"
 
 static char folder[FOLDER_PATH_MAX];
 static struct block_text got;
@@ -68,10 +60,9 @@ static void put_program(const char *name, const char *text)
     assert_int_equal(chmod(path, 0755), 0);
 }
 
-static void files_of_code_are_taken_whole(void **state)
+TEST(files_of_code_are_taken_whole)
 {
     static const size_t sizes[] = {1, 2, BLOCK_BYTES_MAX};
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         put_bytes("it.bin", sizes[i]);
         assert_int_equal(read_it("it.bin"), MACHINE_OK);
@@ -89,7 +80,7 @@ static void files_of_code_are_taken_whole(void **state)
     assert_string_equal(err.text, "it.bin: 16385 bytes of code; a block has at most 16384");
 }
 
-static void names(void **state)
+TEST(names)
 {
     static const struct {
         const char *file, *name, *why;
@@ -121,7 +112,6 @@ static void names(void **state)
         {"a.so:", NULL, "a.so:: a kernel's name is 1 to 16 letters, digits and underscores, not ''"},
         {"not_there.bin", NULL, "not_there.bin: cannot be opened: No such file or directory"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char file[60];
         snprintf(file, sizeof file, "%.*s", (int)strcspn(cases[i].file, ":"), cases[i].file);
@@ -136,10 +126,9 @@ static void names(void **state)
 }
 
 /* A folder's dots and colons are none of the file's. */
-static void long_names_and_odd_folders(void **state)
+TEST(long_names_and_odd_folders)
 {
     char path[4200] = "";
-    (void)state;
     folder_put(folder, "x.so:y/it.bin", "\x90");
     assert_int_equal(read_it("x.so:y/it.bin"), MACHINE_OK);
     assert_string_equal(got.name, "it");
@@ -202,10 +191,9 @@ static void expect_nothing_left(void)
     assert_int_equal(access(files, F_OK), -1);
 }
 
-static void an_assembler_is_asked(void **state)
+TEST(an_assembler_is_asked)
 {
     char expected[200];
-    (void)state;
     folder_put(folder, "it.asm", "nop ; instructions: 3\n");
     for (int with_limits = 1; with_limits >= 0; with_limits--) {
         fresh_assembler(5);
@@ -224,9 +212,8 @@ static void an_assembler_is_asked(void **state)
     }
 }
 
-static void what_an_assembler_gives_is_checked(void **state)
+TEST(what_an_assembler_gives_is_checked)
 {
-    (void)state;
     folder_put(folder, "it.asm", "nop\n");
     fresh_assembler(0);
     assert_int_equal(read_it("it.asm"), MACHINE_BAD_INPUT);
@@ -258,7 +245,7 @@ static void what_an_assembler_gives_is_checked(void **state)
     assert_string_equal(folder_get(folder, "told"), "(not there)");
 }
 
-static void what_comments_declare(void **state)
+TEST(what_comments_declare)
 {
     static const char *const texts[] = {
         "",
@@ -299,7 +286,6 @@ static void what_comments_declare(void **state)
     };
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     fresh_assembler(1);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         folder_put(folder, "it.asm", texts[i]);
@@ -314,7 +300,7 @@ static void what_comments_declare(void **state)
 }
 
 /* What is declared must be what runs. */
-static void what_is_declared_is_tried(void **state)
+TEST(what_is_declared_is_tried)
 {
     static const struct {
         const char *text, *why;
@@ -322,7 +308,6 @@ static void what_is_declared_is_tried(void **state)
                  {"nop ; instructions: 2", ""},
                  {"nop ; instructions: 1", "declares 1 instructions, but runs 2"},
                  {"nop ; instructions: 3", "declares 3 instructions, but runs 2"}};
-    (void)state;
     fresh_assembler(1);
     folder_put(folder, "code", "\x90\x90");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -341,10 +326,9 @@ static void what_is_declared_is_tried(void **state)
     }
 }
 
-static void without_memory_it_says_so(void **state)
+TEST(without_memory_it_says_so)
 {
     static const char *const files[] = {"it.bin", "it.asm"};
-    (void)state;
     fresh_assembler(4);
     put_bytes("it.bin", 4);
     folder_put(folder, "it.asm", "nop\n");
@@ -364,13 +348,4 @@ static void without_memory_it_says_so(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_of_code_are_taken_whole),      cmocka_unit_test(names),
-        cmocka_unit_test(long_names_and_odd_folders),         cmocka_unit_test(an_assembler_is_asked),
-        cmocka_unit_test(what_an_assembler_gives_is_checked), cmocka_unit_test(what_comments_declare),
-        cmocka_unit_test(what_is_declared_is_tried),          cmocka_unit_test(without_memory_it_says_so),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder)

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Instruction sets of blocks: which bit of CPUID says that a CPU has one, by the compiler's names of the bits. */
 #include <cpuid.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "drivers/block/block_sets.h"
 #include "kernels/kernels.h"
+#include "tests/support/test.h"
 
 /* A CPU that has this one bit, or all others, or no such leaf. */
 static struct {
@@ -44,7 +37,7 @@ static void expect_known(const char *name, unsigned features, bool here)
 enum { EAX, EBX, ECX, EDX };
 enum { AVX = KERNEL_NEEDS_AVX, AVX2 = KERNEL_NEEDS_AVX2, F = KERNEL_NEEDS_AVX512F };
 
-static void a_set_is_told_by_its_bit(void **state)
+TEST(a_set_is_told_by_its_bit)
 {
     static const struct {
         const char *name;
@@ -88,7 +81,6 @@ static void a_set_is_told_by_its_bit(void **state)
         {"AVX512_FP16_512", F, 7, 0, EDX, 1 << 23}, /* not known to older compilers */
         {"AVX512_BF16_512", F, 7, 1, EAX, bit_AVX512BF16},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         for (int others = 0; others < 2; others++) {
             made.leaf = sets[i].leaf;
@@ -104,7 +96,7 @@ static void a_set_is_told_by_its_bit(void **state)
 }
 
 /* What all x86-64 have, and what a feature of the kernels covers, is asked of no CPU. */
-static void some_sets_need_no_bit(void **state)
+TEST(some_sets_need_no_bit)
 {
     static const char *const all[] = {"I86",     "I186",  "I386", "I486",         "I486REAL",
                                       "PPRO",    "CMOV",  "SSE",  "PENTIUMREAL",  "LONGMODE",
@@ -114,7 +106,6 @@ static void some_sets_need_no_bit(void **state)
         unsigned features;
     } by_feature[] = {{"AVX", AVX},       {"AVX2", AVX2},       {"AVX2GATHER", AVX2}, {"FMA", KERNEL_NEEDS_FMA},
                       {"AVX512F_512", F}, {"AVX512F_SCALAR", F}};
-    (void)state;
     for (int none = 0; none < 2; none++) {
         memset(&made, 0, sizeof made);
         made.none = none == 1;
@@ -126,13 +117,12 @@ static void some_sets_need_no_bit(void **state)
 }
 
 /* Registers of 128 and 256 bits in AVX-512 need its VL; scalars, one element and masks do not. */
-static void narrow_forms_need_vl(void **state)
+TEST(narrow_forms_need_vl)
 {
     static const struct {
         const char *end;
         bool narrow;
     } ends[] = {{"_128", true}, {"_256", true}, {"_512", false}, {"_128N", false}, {"_SCALAR", false}, {"_KOP", false}};
-    (void)state;
     memset(&made, 0, sizeof made);
     made.leaf = UINT32_MAX; /* no leaf is above the highest */
     made.others = true;
@@ -146,27 +136,15 @@ static void narrow_forms_need_vl(void **state)
     }
 }
 
-static void no_others_are_known(void **state)
+TEST(no_others_are_known)
 {
     static const char *const refused[] = {"X87",      "AMX_TILE",        "XSAVE",   "AVX512", "AVX512F_25",
                                           "",         "SSEMXCSR",        "RTM",     "_128",   "AVX_128",
                                           "SSE2_128", "AVX512F_512_512", "AVX512_", "SSE2 ",  "SS"};
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         unsigned features = 0;
         bool here;
         assert_false(block_set_known(refused[i], made_cpuid, &features, &here));
         assert_int_equal(features, 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_set_is_told_by_its_bit),
-        cmocka_unit_test(some_sets_need_no_bit),
-        cmocka_unit_test(narrow_forms_need_vl),
-        cmocka_unit_test(no_others_are_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

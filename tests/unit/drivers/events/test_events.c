@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Codes of events, tables of events: what is read, what is refused, which CPU gets which, and the shipped encodings. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "drivers/events/events.h"
+#include "tests/support/test.h"
 
 /* ---- codes ---- */
 
-static void test_codes_that_are_read(void **state)
+TEST(test_codes_that_are_read)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t code;
@@ -52,9 +43,8 @@ static void test_codes_that_are_read(void **state)
     }
 }
 
-static void test_codes_that_are_refused(void **state)
+TEST(test_codes_that_are_refused)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"", "EVENT:UMASK"},
         {"0x28", "EVENT:UMASK"},
@@ -88,9 +78,8 @@ static void test_codes_that_are_refused(void **state)
 }
 
 /* All selects and umasks: what a code is made of is what it holds, and no two are the same. */
-static void test_codes_are_what_they_are_made_of(void **state)
+TEST(test_codes_are_what_they_are_made_of)
 {
-    (void)state;
     for (unsigned select = 0; select <= EVENT_SELECT_MAX_AMD; select++) {
         for (unsigned umask = 0; umask <= 0xff; umask++) {
             uint64_t code = event_code_make(select, umask);
@@ -113,9 +102,8 @@ static int parse(const char *text, struct machine_error *err)
     return events_parse(text, strlen(text), "some.events", &table, err);
 }
 
-static void test_a_table(void **state)
+TEST(test_a_table)
 {
-    (void)state;
     struct machine_error err;
     static const char text[] =
         "# comment\r\n\nformat = characterize-events/1\r\n[part]\ntitle = A part # M\n"
@@ -153,9 +141,8 @@ static void test_a_table(void **state)
 }
 
 /* Of which event each level is, whatever their order, and with or without levels of kernels. */
-static void test_license_events_in_any_order(void **state)
+TEST(test_license_events_in_any_order)
 {
-    (void)state;
     static const char *const orders[] = {"ABCD", "BACD", "CBAD", "DCBA", "BCDA"};
     for (size_t i = 0; i < 4 * (sizeof orders / sizeof *orders); i++) {
         const char *order = orders[i / 4];
@@ -177,9 +164,8 @@ static void test_license_events_in_any_order(void **state)
     }
 }
 
-static void test_bad_lines_are_refused_with_file_and_line(void **state)
+TEST(test_bad_lines_are_refused_with_file_and_line)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"", "some.events: empty; it begins with 'format = characterize-events/1'"},
         {"[part]\n", "1: format: missing; the file begins with 'format = characterize-events/1'"},
@@ -267,9 +253,8 @@ static const char *title_of(unsigned model, unsigned stepping, const char *pmu)
     return status == MACHINE_OK ? table.title : "";
 }
 
-static void test_06_55H_is_three_products(void **state)
+TEST(test_06_55H_is_three_products)
 {
-    (void)state;
     static const char *const titles[16] = {"Skylake-SP",
                                            "Skylake-SP",
                                            "Skylake-SP",
@@ -293,9 +278,8 @@ static void test_06_55H_is_three_products(void **state)
     }
 }
 
-static void test_hybrid_parts_by_their_core(void **state)
+TEST(test_hybrid_parts_by_their_core)
 {
-    (void)state;
     struct machine_error err;
     struct cpu_identity id = cpu_of("GenuineIntel", 6, 0x97, 2);
     assert_non_null(strstr(title_of(0x97, 2, "cpu_core"), "Alder Lake"));
@@ -311,9 +295,8 @@ static void test_hybrid_parts_by_their_core(void **state)
     assert_non_null(strstr(err.remedy, "CHARACTERIZE_DATA"));
 }
 
-static void test_no_cpu_fits_two_tables(void **state)
+TEST(test_no_cpu_fits_two_tables)
 {
-    (void)state;
     static struct events_table all[40];
     struct machine_error err;
     size_t n = 0;
@@ -353,9 +336,8 @@ static void test_no_cpu_fits_two_tables(void **state)
  * Each with its source: intel/perfmon core event lists (versions at the head of each file), libpfm4 and pcm for event
  * 28H; Linux 6.12 tools/perf/pmu-events/arch/x86/amdzen*.
  */
-static void test_encodings(void **state)
+TEST(test_encodings)
 {
-    (void)state;
     static const struct {
         unsigned model, stepping;
         const char *pmu, *name;
@@ -405,9 +387,8 @@ static void test_encodings(void **state)
     }
 }
 
-static void test_zen_4s_selects_of_twelve_bits(void **state)
+TEST(test_zen_4s_selects_of_twelve_bits)
 {
-    (void)state;
     const struct cpu_identity zen4 = {.vendor = "AuthenticAMD", .family = 0x19, .model = 0x11, .stepping = 1};
     struct machine_error err;
     struct machine_event found[4];
@@ -419,9 +400,8 @@ static void test_zen_4s_selects_of_twelve_bits(void **state)
     assert_int_equal(events_by_select(&table, 0xa0, found, 4), 0);
 }
 
-static void test_who_has_license_events(void **state)
+TEST(test_who_has_license_events)
 {
-    (void)state;
     /* perfmon: CORE_POWER levels in the lists of these and of no others; THROTTLE only in the first three */
     static const struct {
         unsigned model, stepping;
@@ -447,23 +427,4 @@ static void test_who_has_license_events(void **state)
     /* listed without a description: no levels */
     assert_true(title_of(0x97, 2, "cpu_core")[0] != '\0');
     assert_int_equal(table.license[EVENTS_LVL0], -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes_that_are_read),
-        cmocka_unit_test(test_codes_that_are_refused),
-        cmocka_unit_test(test_codes_are_what_they_are_made_of),
-        cmocka_unit_test(test_a_table),
-        cmocka_unit_test(test_license_events_in_any_order),
-        cmocka_unit_test(test_bad_lines_are_refused_with_file_and_line),
-        cmocka_unit_test(test_06_55H_is_three_products),
-        cmocka_unit_test(test_hybrid_parts_by_their_core),
-        cmocka_unit_test(test_no_cpu_fits_two_tables),
-        cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_who_has_license_events),
-        cmocka_unit_test(test_zen_4s_selects_of_twelve_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

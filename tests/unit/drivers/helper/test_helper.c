@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The machine helper over a made-up device: what it asks for, what it makes of the answers, and what it says. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/helper/helper.h"
 #include "drivers/helper/helper_state.h"
 #include "drivers/timing/timing_chains.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/helper_rig.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
-static void test_connecting(void **state)
+TEST_WITH(test_connecting, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     struct helper_answer a;
     int fd = helper_connect(&fake_helper_io, "/dev/made-up", &a);
     assert_true(fd >= 0 && a.open_errno == 0 && !a.other_version && a.refusal[0] == '\0');
@@ -46,9 +34,8 @@ static void test_connecting(void **state)
     assert_int_equal(a.open_errno, EBUSY);
 }
 
-static void test_open_says_why_not(void **state)
+TEST_WITH(test_open_says_why_not, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     fake_helper.open_errno = ENOENT;
     assert_int_equal(helper_rig_open(), MACHINE_CANNOT);
     helper_rig_refused(MACHINE_CANNOT, "No such file");
@@ -61,9 +48,8 @@ static void test_open_says_why_not(void **state)
 }
 
 /* The device is given back where the processor cannot be used. */
-static void test_a_processor_without_a_clock(void **state)
+TEST_WITH(test_a_processor_without_a_clock, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     const struct cpu_leaves none = {0};
     const struct helper_place place = {
         .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io, .data_dir = "data", .leaves = &none};
@@ -75,9 +61,8 @@ static void test_a_processor_without_a_clock(void **state)
     assert_int_equal(fake_helper.closed, 1);
 }
 
-static void test_every_reason_has_words(void **state)
+TEST_WITH(test_every_reason_has_words, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     char text[140];
     for (unsigned i = 0; i <= CHARACTERIZE_REASON_COUNT; i++) {
         helper_reason(&fake_helper_io, 0, i, text, sizeof text);
@@ -86,9 +71,8 @@ static void test_every_reason_has_words(void **state)
     }
 }
 
-static void test_counters(void **state)
+TEST_WITH(test_counters, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     const struct counter_spec wanted[] = {
         {COUNTER_CYCLES, 0}, {COUNTER_EVENT, 0x0728}, {COUNTER_LVL1, 0}, {COUNTER_INSTRUCTIONS, 0}};
     struct machine_info info;
@@ -134,9 +118,8 @@ static void test_counters(void **state)
     assert_non_null(strstr(info.notes, "MWAIT"));
 }
 
-static void test_aperf_where_there_are_no_counters(void **state)
+TEST_WITH(test_aperf_where_there_are_no_counters, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     const struct counter_spec wanted[] = {{COUNTER_REF_CYCLES, 0}, {COUNTER_CYCLES, 0}};
     const char *remedy;
     struct recording rec;
@@ -182,9 +165,8 @@ static void expect_step_note(const char *notes, double step, double tsc_hz)
  * By clocks in steps of 1 tick, of some 10 and of some 25 ns, wherever among them readings lie: the steps even out
  * behind waits that differ.
  */
-static void test_chain_where_there_is_nothing(void **state)
+TEST_WITH(test_chain_where_there_is_nothing, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     const struct counter_spec wanted[] = {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_READ_TICKS, 0}};
     static const uint64_t steps[] = {1, 20, 50};
     for (size_t k = 0; k < 3; k++) {
@@ -255,9 +237,8 @@ static int prepare_chain(double step, unsigned bad_from, unsigned bad_to)
 }
 
 /* In repetitions of 5 ms, until there are as many chains as are remembered; then a moment to try it out. */
-static void test_a_chain_is_calibrated_until_it_tells_something(void **state)
+TEST_WITH(test_a_chain_is_calibrated_until_it_tells_something, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     enum { ENOUGH = 5, MOST = 40 }; /* of 1000 chains each */
     static const double steps[] = {1, 50};
     for (size_t i = 0; i < 2; i++) {
@@ -286,9 +267,8 @@ static void test_a_chain_is_calibrated_until_it_tells_something(void **state)
     assert_memory_equal(&r->segment[0].payload, &r->segment[1].payload, sizeof r->segment[0].payload);
 }
 
-static void test_what_cannot_be_run(void **state)
+TEST_WITH(test_what_cannot_be_run, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}};
     struct recording rec;
     assert_int_equal(helper_rig_open(), MACHINE_OK);
@@ -333,9 +313,8 @@ static void test_what_cannot_be_run(void **state)
     helper_rig_refused(MACHINE_FAILED, strerror(EFAULT));
 }
 
-static void test_preparing_can_fail(void **state)
+TEST_WITH(test_preparing_can_fail, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}};
     struct machine_setup s = {
         .cpu = -1, .active_cores = 1, .period_us = 2, .counters = wanted, .n_counters = 1, .max_samples = 200};
@@ -372,9 +351,8 @@ static void test_preparing_can_fail(void **state)
 }
 
 /* Behind it a moment of adds is run, unsampled, which tells what is counted. */
-static void test_a_moment_of_adds_tells_what_is_counted(void **state)
+TEST_WITH(test_a_moment_of_adds_tells_what_is_counted, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}};
     struct machine_setup s = {
         .cpu = -1, .active_cores = 1, .period_us = 2, .counters = wanted, .n_counters = 2, .max_samples = 200};
@@ -402,9 +380,8 @@ static void open_for_cycles(void)
     helper_rig_prepare(wanted, 1);
 }
 
-static void test_disturbed_repetitions(void **state)
+TEST_WITH(test_disturbed_repetitions, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     struct machine_info info;
     struct recording rec;
     open_for_cycles();
@@ -423,9 +400,8 @@ static void test_disturbed_repetitions(void **state)
 }
 
 /* What a hypervisor does to a promise of 10 ms is told, and the repetition done again. */
-static void test_a_stolen_cpu(void **state)
+TEST_WITH(test_a_stolen_cpu, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     struct machine_info info;
     struct recording rec;
     open_for_cycles();
@@ -442,9 +418,8 @@ static void test_a_stolen_cpu(void **state)
     assert_int_equal(fake_helper.runs, before + 3);
 }
 
-static void test_more_readings_than_were_prepared_for(void **state)
+TEST_WITH(test_more_readings_than_were_prepared_for, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     struct recording rec;
     open_for_cycles();
     struct segment segment = {helper_rig_payload("64or"), 9000, true};
@@ -455,9 +430,8 @@ static void test_more_readings_than_were_prepared_for(void **state)
     assert_int_equal(fake_helper.runs, before);
 }
 
-static void test_voltage(void **state)
+TEST_WITH(test_voltage, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}};
     struct recording rec;
     uint64_t value;
@@ -488,9 +462,8 @@ static void test_voltage(void **state)
     helper_rig_refused(MACHINE_CANNOT, "register 1ADH");
 }
 
-static void test_no_voltage(void **state)
+TEST_WITH(test_no_voltage, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     fake_helper.msr_errno = EIO;
     assert_int_equal(helper_rig_open(), MACHINE_OK);
     assert_null(helper_rig.machine.ops->read_register);
@@ -527,9 +500,8 @@ static const char *reason_of(const char *text, int status, unsigned reason)
     return out;
 }
 
-static void test_reasons_have_words(void **state)
+TEST(test_reasons_have_words)
 {
-    (void)state;
     char most[sizeof(((struct characterize_reason_text *)0)->text) + 1];
     memset(most, 'x', sizeof most - 1);
     most[sizeof most - 1] = '\0';
@@ -539,29 +511,4 @@ static void test_reasons_have_words(void **state)
     assert_true(own[0] != '\0' && strcmp(own, "for an unknown reason") != 0);
     assert_string_equal(reason_of("", 0, CHARACTERIZE_REASON_COUNT), "for an unknown reason");
     assert_string_equal(reason_of("not its words", -1, CHARACTERIZE_REASON_COUNT), "for an unknown reason");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        HELPER_TEST(test_connecting),
-        HELPER_TEST(test_open_says_why_not),
-        HELPER_TEST(test_a_processor_without_a_clock),
-        HELPER_TEST(test_every_reason_has_words),
-        HELPER_TEST(test_counters),
-        HELPER_TEST(test_aperf_where_there_are_no_counters),
-        HELPER_TEST(test_chain_where_there_is_nothing),
-        HELPER_TEST(test_a_chain_is_calibrated_until_it_tells_something),
-        HELPER_TEST(test_what_cannot_be_run),
-        HELPER_TEST(test_preparing_can_fail),
-        HELPER_TEST(test_a_moment_of_adds_tells_what_is_counted),
-        HELPER_TEST(test_disturbed_repetitions),
-        HELPER_TEST(test_a_stolen_cpu),
-        HELPER_TEST(test_more_readings_than_were_prepared_for),
-        HELPER_TEST(test_voltage),
-        HELPER_TEST(test_no_voltage),
-        cmocka_unit_test(test_reasons_have_words),
-        HELPER_TEST(test_a_processor_without_a_clock),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

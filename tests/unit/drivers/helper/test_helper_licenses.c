@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* License counters and events by name of the machine helper, over a made-up device. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/helper/helper.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/fake_pmu.h"
 #include "tests/support/helper_rig.h"
+#include "tests/support/test.h"
 
 /* On a Skylake-SP that has licenses, but for what the test changes. */
 static struct cpu_leaves leaves;
@@ -45,9 +36,8 @@ static void expect_no_licenses(const char *text)
     }
 }
 
-static void test_licenses_by_name(void **state)
+TEST_WITH(test_licenses_by_name, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     const struct counter_spec wanted[] = {
         {COUNTER_LVL2, 0}, {COUNTER_THROTTLE, 0}, {COUNTER_EVENT, 0x00c0}, {COUNTER_CYCLES, 0}};
     static const uint32_t codes[] = {0, 0x00c0, 0x2028, 0x4028};
@@ -73,9 +63,8 @@ static void test_licenses_by_name(void **state)
     assert_true(last[5] > 0 && last[2] == last[5] && last[3] == 20000);
 }
 
-static void test_licenses_that_fail_the_test(void **state)
+TEST_WITH(test_licenses_that_fail_the_test, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     fake_helper_skylake_sp(&leaves);
     fake_helper.level_of[1] = 0; /* 256 bits at level 0 */
     open_that();
@@ -105,9 +94,8 @@ static void test_licenses_that_fail_the_test(void **state)
     }
 }
 
-static void test_licenses_without_a_free_counter(void **state)
+TEST_WITH(test_licenses_without_a_free_counter, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     const struct counter_spec wanted[] = {
         {COUNTER_CYCLES, 0}, {COUNTER_LVL0, 0}, {COUNTER_LVL1, 0}, {COUNTER_LVL2, 0}, {COUNTER_EVENT, 0x00c0}};
     const struct counter_spec events[] = {
@@ -137,9 +125,8 @@ static void test_licenses_without_a_free_counter(void **state)
     helper_rig_refused(MACHINE_CANNOT, "no hardware counter is free for event 0x28:0x07");
 }
 
-static void test_parts_and_names(void **state)
+TEST_WITH(test_parts_and_names, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     uint64_t code = 0;
     fake_helper_skylake_sp(&leaves);
     open_that();
@@ -195,15 +182,4 @@ static void test_parts_and_names(void **state)
         helper_rig.machine.ops->find_event(&helper_rig.machine, "CORE_POWER.THROTTLE", &code, &helper_rig.error),
         MACHINE_CANNOT);
     helper_rig_refused(MACHINE_CANNOT, "no performance counters here");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        HELPER_TEST(test_licenses_by_name),
-        HELPER_TEST(test_licenses_that_fail_the_test),
-        HELPER_TEST(test_licenses_without_a_free_counter),
-        HELPER_TEST(test_parts_and_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The profiler's records over a made-up device: which counters it is asked for, what it gives, and what is refused. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/helper/helper.h"
 #include "drivers/profile/profile_source.h"
-#include "tests/support/close_to.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/fake_pmu.h"
+#include "tests/support/test.h"
 
 static struct machine_error error;
 static struct profile_source source;
@@ -49,10 +39,9 @@ static void refused(int status, const char *text, const char *remedy)
     assert_null(strchr(error.text, '\n'));
 }
 
-static void test_what_is_counted(void **state)
+TEST_WITH(test_what_is_counted, reset, NULL)
 {
     struct profile_source_info info;
-    (void)state;
     if (open_it(false) != MACHINE_OK)
         fail_msg("%s", error.text);
     source.ops->info(&source, &info);
@@ -82,12 +71,11 @@ static void test_what_is_counted(void **state)
     assert_int_equal(fake_helper.closed, fake_helper.opened);
 }
 
-static void test_records(void **state)
+TEST_WITH(test_records, reset, NULL)
 {
     struct profile_record made[5] = {0}, got[8];
     struct profile_source_totals totals;
     size_t n;
-    (void)state;
     assert_int_equal(open_it(false), MACHINE_OK);
     assert_int_equal(source.ops->start(&source, &setup, &error), MACHINE_OK);
     for (uint32_t i = 0; i < 5; i++)
@@ -122,11 +110,10 @@ static void test_records(void **state)
     source.ops->close(&source);
 }
 
-static void test_signals_and_failures_while_reading(void **state)
+TEST_WITH(test_signals_and_failures_while_reading, reset, NULL)
 {
     struct profile_record made[1] = {0}, got[1];
     size_t n = 7;
-    (void)state;
     assert_int_equal(open_it(false), MACHINE_OK);
     fake_helper.wait_answer = -1; /* EINTR */
     assert_int_equal(source.ops->read(&source, got, 1, 10, &n, &error), MACHINE_OK);
@@ -155,9 +142,8 @@ static void start_fails(int number, unsigned reason, int status, const char *tex
     reset(NULL);
 }
 
-static void test_what_the_module_refuses(void **state)
+TEST_WITH(test_what_the_module_refuses, reset, NULL)
 {
-    (void)state;
     start_fails(EBUSY, CHARACTERIZE_REASON_PROFILE_RUNS, MACHINE_CANNOT, "a profile is running", "");
     start_fails(EINVAL, CHARACTERIZE_REASON_PROFILE_SETUP, MACHINE_BAD_INPUT, "outside of its limits", "");
     start_fails(EINVAL, CHARACTERIZE_REASON_PROFILE_DUTY, MACHINE_BAD_INPUT, "more than 5 %", "");
@@ -171,7 +157,7 @@ static void test_what_the_module_refuses(void **state)
 }
 
 /* Nothing pretends to have levels. */
-static void test_processors_without_levels(void **state)
+TEST_WITH(test_processors_without_levels, reset, NULL)
 {
     static const struct {
         const char *vendor;
@@ -189,7 +175,6 @@ static void test_processors_without_levels(void **state)
         {"GenuineIntel", 6, 0x5e, 3, "Skylake client"},
         {"GenuineIntel", 6, 0x1a, 5, ""},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         reset(NULL);
         fake_pmu_identity(&leaves, all[i].vendor, all[i].family, all[i].model, all[i].stepping);
@@ -204,10 +189,9 @@ static void test_processors_without_levels(void **state)
 }
 
 /* Events that are listed, but do not count what their names say on this part. */
-static void test_events_that_do_not_count(void **state)
+TEST_WITH(test_events_that_do_not_count, reset, NULL)
 {
     struct profile_source_info info;
-    (void)state;
     fake_helper.level_of[1] = 0; /* contradicts what is published of a Skylake-SP */
     assert_int_equal(open_it(false), MACHINE_CANNOT);
     refused(MACHINE_CANNOT, "the license-event test failed", "");
@@ -229,9 +213,8 @@ static void test_events_that_do_not_count(void **state)
     refused(MACHINE_CANNOT, "license level 1 cannot be tested here", "");
 }
 
-static void test_without_counters(void **state)
+TEST_WITH(test_without_counters, reset, NULL)
 {
-    (void)state;
     fake_helper.try_errno = EOPNOTSUPP;
     fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
     assert_int_equal(open_it(false), MACHINE_CANNOT);
@@ -242,9 +225,8 @@ static void test_without_counters(void **state)
     source.ops->close(&source);
 }
 
-static void test_no_device(void **state)
+TEST_WITH(test_no_device, reset, NULL)
 {
-    (void)state;
     for (int rehearsal = 0; rehearsal < 2; rehearsal++) {
         reset(NULL);
         fake_helper.open_errno = EBUSY;
@@ -255,19 +237,4 @@ static void test_no_device(void **state)
     fake_helper.hello_errno = EPROTO;
     assert_int_equal(open_it(false), MACHINE_CANNOT);
     refused(MACHINE_CANNOT, "another version", "rmmod");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_what_is_counted, reset),
-        cmocka_unit_test_setup(test_records, reset),
-        cmocka_unit_test_setup(test_signals_and_failures_while_reading, reset),
-        cmocka_unit_test_setup(test_what_the_module_refuses, reset),
-        cmocka_unit_test_setup(test_processors_without_levels, reset),
-        cmocka_unit_test_setup(test_events_that_do_not_count, reset),
-        cmocka_unit_test_setup(test_without_counters, reset),
-        cmocka_unit_test_setup(test_no_device, reset),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * All that the machine helper asks of the module, and all that it makes of the answers: each field of each request and
- * each word of each recording, held in tests/golden/machine/helper.txt, which `make golden` rewrites. The limits of
- * what it asks for, just at them and just beside them.
+ * The limits of what the machine helper asks of the module, just at them and just beside them.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/helper/helper_state.h"
 #include "tests/support/fake_helper.h"
-#include "tests/support/golden.h"
 #include "tests/support/helper_rig.h"
+#include "tests/support/test.h"
 
 enum { TSC_HZ = 2000000000 };
 
@@ -49,54 +35,6 @@ static void open_at_2_ghz(enum helper_clock clock)
     assert_int_equal(helper()->clock, clock);
 }
 
-static const char *name_of(struct characterize_payload p)
-{
-    size_t count;
-    return kernel_registry(&count)[p.kernel].name;
-}
-
-static void write_setup(FILE *out, const struct characterize_setup *s)
-{
-    fprintf(out, "setup: version %u, flags %#x, period %" PRIu64 ", %u readings, dither %u, %u co-runners;", s->version,
-            s->flags, (uint64_t)s->period, s->readings, s->dither, s->n_corunners);
-    for (unsigned i = 0; i < s->n_counters; i++)
-        fprintf(out, " %u/%#" PRIx64, s->counter[i].source, (uint64_t)s->counter[i].config);
-    fputc('\n', out);
-}
-
-static void write_request(FILE *out, const struct characterize_run *r)
-{
-    fprintf(out, "run: version %u, zero %u, register %#x;", r->version, r->zero, r->last_register);
-    for (unsigned i = 0; i < r->n_segments; i++)
-        fprintf(out, " %s@%u%s for %" PRIu64 "%s", name_of(r->segment[i].payload), r->segment[i].payload.density,
-                r->segment[i].payload.dirty ? " dirty" : "", (uint64_t)r->segment[i].ticks,
-                r->segment[i].sampled ? " sampled" : "");
-    fputc('\n', out);
-}
-
-static void write_recording(FILE *out, const struct recording *rec)
-{
-    fprintf(out, "%zu of %zu, zero %" PRIu64 " at %zu\n", rec->n, rec->capacity, rec->zero_tsc,
-            (size_t)rec->zero_reading);
-    for (size_t i = 0; i < rec->n; i++) {
-        for (size_t k = 0; k < rec->stride; k++)
-            if (rec->words[i * rec->stride + k] == COUNTER_MISSING)
-                fprintf(out, " -");
-            else
-                fprintf(out, " %" PRIu64, rec->words[i * rec->stride + k]);
-        fputc('\n', out);
-    }
-}
-
-static void write_info(FILE *out)
-{
-    struct machine_info info;
-    helper_rig.machine.ops->info(&helper_rig.machine, &info);
-    const char *ours = strstr(info.notes, "interrupts masked"); /* behind what is said of this computer */
-    fprintf(out, "%s; longest %g us, chain %u cycles +- %.5f; %s\n", info.source, info.longest_us, info.chain_cycles,
-            info.chain_error, ours ? ours : "");
-}
-
 struct told_case {
     const char *name;
     enum helper_clock clock;
@@ -123,79 +61,6 @@ static void prepare_case(const struct told_case *c)
     helper()->native.tsc.hz = TSC_HZ;
 }
 
-static void write_case(FILE *out, const struct told_case *c)
-{
-    struct recording rec;
-    fprintf(out, "\n# %s\n", c->name);
-    open_at_2_ghz(c->clock);
-    fake_helper.no_sibling = c->no_sibling;
-    prepare_case(c);
-    write_setup(out, &fake_helper.first_setup);
-    write_request(out, &fake_helper.first_run);
-    write_setup(out, &fake_helper.setup);
-    fprintf(out, "prepared %d times, run %d times\n", fake_helper.prepared, fake_helper.runs);
-    fake_helper.nmis_in_first = (unsigned)fake_helper.runs + c->nmis_in_first;
-    const struct segment segments[] = {{helper_rig_payload("64add"), 7.5, false},
-                                       {helper_rig_payload("64mul@1/4"), 5 * c->period_us, true},
-                                       {helper_rig_payload("64add"), 6 * c->period_us, true},
-                                       {helper_rig_payload("64or"), 3, false}};
-    const struct run_request r = {
-        .segments = segments, .n_segments = 4, .zero_segment = 2, .repetition = c->repetition};
-    int before = fake_helper.runs;
-    if (helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error) != MACHINE_OK)
-        fail_msg("%s: %s", c->name, helper_rig.error.text);
-    write_request(out, &fake_helper.run);
-    fprintf(out, "run %d times\n", fake_helper.runs - before);
-    write_recording(out, &rec);
-    write_info(out);
-}
-
-static void what_is_asked_and_made_of_it(void **state)
-{
-    (void)state;
-    static const struct told_case cases[] = {
-        {"counters",
-         HELPER_COUNTERS,
-         2,
-         100,
-         0,
-         0,
-         false,
-         false,
-         4,
-         {{COUNTER_EVENT, 0x0728}, {COUNTER_INSTRUCTIONS, 0}, {COUNTER_LVL1, 0}, {COUNTER_CYCLES, 0}}},
-        {"both threads", HELPER_COUNTERS, 0.25, 500, 3, 0, true, false, 1, {{COUNTER_REF_CYCLES, 0}}},
-        {"nothing to be parked", HELPER_COUNTERS, 5, 60, 4, 1, false, true, 1, {{COUNTER_CYCLES, 0}}},
-        {"none", HELPER_COUNTERS, 3, 70, 5, 2, false, false, 0, {{COUNTER_CYCLES, 0}}},
-        {"APERF",
-         HELPER_APERF,
-         2,
-         100,
-         6,
-         3,
-         false,
-         false,
-         3,
-         {{COUNTER_REF_CYCLES, 0}, {COUNTER_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}}},
-        {"chain",
-         HELPER_CHAIN,
-         2,
-         100,
-         7,
-         0,
-         false,
-         false,
-         4,
-         {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_READ_TICKS, 0}, {COUNTER_CYCLES, 0}}},
-        {"chain, another turn", HELPER_CHAIN, 12, 100, 8, 1, true, false, 1, {{COUNTER_CHAIN_CYCLES, 0}}},
-    };
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        write_case(out, &cases[i]);
-    golden_expect(&g, "machine/helper", "txt", false);
-}
-
 /* ---- limits ---- */
 
 static const struct told_case for_cycles = {
@@ -209,9 +74,8 @@ static int run_one(double us, bool sampled)
     return helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error);
 }
 
-static void as_many_periods_as_were_prepared_for(void **state)
+TEST_WITH(as_many_periods_as_were_prepared_for, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     open_at_2_ghz(HELPER_COUNTERS);
     prepare_case(&for_cycles);
     assert_int_equal(run_one(2 * 200, true), MACHINE_OK);
@@ -221,9 +85,8 @@ static void as_many_periods_as_were_prepared_for(void **state)
     assert_int_equal(fake_helper.setup.readings, SAMPLING_ROOM_A_PERIOD * 200 + 1 + 1000);
 }
 
-static void bursts_of_so_many_blocks(void **state)
+TEST_WITH(bursts_of_so_many_blocks, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     open_at_2_ghz(HELPER_COUNTERS);
     prepare_case(&for_cycles);
     struct recording rec;
@@ -235,9 +98,8 @@ static void bursts_of_so_many_blocks(void **state)
     assert_int_equal(fake_helper.run.segment[1].blocks, 7);
 }
 
-static void as_long_as_may_be_masked(void **state)
+TEST_WITH(as_long_as_may_be_masked, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     open_at_2_ghz(HELPER_COUNTERS);
     prepare_case(&for_cycles);
     assert_int_equal(run_one(CHARACTERIZE_MASKED_US_MAX, false), MACHINE_OK);
@@ -256,9 +118,8 @@ static int attempts_at(uint64_t ticks)
 }
 
 /* 10 ms and a twentieth. */
-static void how_long_the_module_itself_may_mask(void **state)
+TEST_WITH(how_long_the_module_itself_may_mask, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     struct machine_info info;
     open_at_2_ghz(HELPER_COUNTERS);
     prepare_case(&for_cycles);
@@ -275,9 +136,8 @@ static void how_long_the_module_itself_may_mask(void **state)
 }
 
 /* A disturbed one is tried 3 times and then taken; one that was cut 20 times, and then there is none. */
-static void how_often_it_is_tried(void **state)
+TEST_WITH(how_often_it_is_tried, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     struct machine_info info;
     for (unsigned nmis = 0; nmis < 6; nmis++) {
         open_at_2_ghz(HELPER_COUNTERS);
@@ -305,17 +165,4 @@ static void how_often_it_is_tried(void **state)
         assert_int_equal(fake_helper.runs - before, 20);
         assert_string_equal(helper_rig.error.text, texts[i]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        HELPER_TEST(what_is_asked_and_made_of_it),
-        HELPER_TEST(as_many_periods_as_were_prepared_for),
-        HELPER_TEST(bursts_of_so_many_blocks),
-        HELPER_TEST(as_long_as_may_be_masked),
-        HELPER_TEST(how_long_the_module_itself_may_mask),
-        HELPER_TEST(how_often_it_is_tried),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

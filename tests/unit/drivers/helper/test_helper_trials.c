@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trials of the machine helper over a made-up device: what it asks for, and what it makes of the answers. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "computer/cpu/cpu.h"
 #include "drivers/helper/helper.h"
 #include "drivers/native/trials.h"
 #include "tests/support/fake_helper.h"
+#include "tests/support/test.h"
 
 enum { MOST = 3000 };
 
@@ -77,9 +66,8 @@ static void refused(const struct trials_request *r, int status, const char *text
         fail_msg("\"%s\" instead of \"%s\"", error.text, text);
 }
 
-static void test_ns_where_nothing_is_counted(void **state)
+TEST_WITH(test_ns_where_nothing_is_counted, open_prepared, close_machine)
 {
-    (void)state;
     struct trials_request r = masked(7, 300);
     run_trials(&r);
     assert_false(seen.cycles);
@@ -97,9 +85,8 @@ static void test_ns_where_nothing_is_counted(void **state)
     assert_true(isnan(seen.between.smis));
 }
 
-static void test_cycles_of_many_calls(void **state)
+TEST_WITH(test_cycles_of_many_calls, open_prepared, close_machine)
 {
-    (void)state;
     struct trials_request r = masked(2500, 10);
     r.before = TRIALS_IBPB;
     fake_helper.trials_counted = CHARACTERIZE_COUNTED_CYCLES | CHARACTERIZE_COUNTED_SMIS;
@@ -117,9 +104,8 @@ static void test_cycles_of_many_calls(void **state)
     assert_true(seen.between.interrupts == 12 && seen.between.smis == 8);
 }
 
-static void test_a_stolen_cpu_is_told(void **state)
+TEST_WITH(test_a_stolen_cpu_is_told, open_prepared, close_machine)
 {
-    (void)state;
     struct trials_request r = masked(2000, 10);
     struct machine_info info;
     fake_helper.given_up_at = 2;
@@ -133,9 +119,8 @@ static void test_a_stolen_cpu_is_told(void **state)
     assert_non_null(strstr(info.notes, "in 1 masked trials until their 5 ms were over"));
 }
 
-static void test_the_length_of_long_rounds(void **state)
+TEST_WITH(test_the_length_of_long_rounds, open_prepared, close_machine)
 {
-    (void)state;
     /* a round of 90 us */
     struct trials_request r = masked(10, 300);
     fake_helper.round_ticks = (unsigned)(90e3 / tick_ns);
@@ -155,9 +140,8 @@ static int stop_at_third(void *data)
     return ++*(int *)data == 3;
 }
 
-static void test_what_is_refused(void **state)
+TEST_WITH(test_what_is_refused, open_prepared, close_machine)
 {
-    (void)state;
     int asked = 0;
     struct trials_request r = masked(10, 4001);
     refused(&r, MACHINE_BAD_INPUT, "at most 4000 us");
@@ -177,9 +161,8 @@ static void test_what_is_refused(void **state)
 }
 
 /* The module is not asked: in user space, on the CPU prepared for, and the thread is where it was afterwards. */
-static void test_not_masked(void **state)
+TEST_WITH(test_not_masked, open_prepared, close_machine)
 {
-    (void)state;
     struct trials_request r = masked(3, 20);
     struct cpu_mask before, after;
     r.masked = false;
@@ -191,18 +174,4 @@ static void test_not_masked(void **state)
     assert_true(seen.rounds > 0 && duration[0] > 0 && duration[2] > 0 && duration[3] == -1);
     r.before = TRIALS_IBPB;
     refused(&r, MACHINE_CANNOT, "MSR 49H");
-}
-
-int main(void)
-{
-#define TRIALS_TEST(f) cmocka_unit_test_setup_teardown(f, open_prepared, close_machine)
-    const struct CMUnitTest tests[] = {
-        TRIALS_TEST(test_ns_where_nothing_is_counted),
-        TRIALS_TEST(test_cycles_of_many_calls),
-        TRIALS_TEST(test_a_stolen_cpu_is_told),
-        TRIALS_TEST(test_the_length_of_long_rounds),
-        TRIALS_TEST(test_what_is_refused),
-        TRIALS_TEST(test_not_masked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

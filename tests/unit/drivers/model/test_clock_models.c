@@ -4,17 +4,6 @@
  * The timing machine's own path through models: a TSC in steps of 1, 10 and 25 ns, chains, no counters; and counters
  * beside such a TSC. What happens is found, with the figures that went in; what does not happen is not.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/phases/phases.h"
 #include "tables/switches/transition_summary.h"
@@ -23,7 +12,7 @@
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_rig.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 static const double steps[] = {1, 10, 25};
 enum { STEPS = sizeof steps / sizeof *steps };
@@ -37,9 +26,8 @@ static void measure(const struct model *m, uint64_t seed, unsigned runs, struct 
 
 /* Cycles are counted, but the clock goes in steps: medians of such frequencies were up to 0.5 % off, and made two
  * levels of 2.8 GHz. */
-static void counted_cycles_by_a_coarse_clock(void **state)
+TEST(counted_cycles_by_a_coarse_clock)
 {
-    (void)state;
     static const double ghz[] = {2.8, 2.4, 1.9};
     for (unsigned i = 0; i < 4 * STEPS; i++) {
         struct model m;
@@ -63,9 +51,8 @@ static void counted_cycles_by_a_coarse_clock(void **state)
 }
 
 /* The published course of the 6130, by each clock. */
-static void the_6130_by_chains(void **state)
+TEST(the_6130_by_chains)
 {
-    (void)state;
     static const struct {
         enum phase_kind kind;
         double us, ghz, ratio;
@@ -112,9 +99,8 @@ static void measure_switch(const struct model *m, const char *from, const char *
 
 /* A wait, and a clock that rises gradually: they were one ramp from the switch on, steps where the clock rises by less
  * than a sixth, or followed by another level that the last of the ramp was taken for. */
-static void a_ramp_behind_a_wait(void **state)
+TEST(a_ramp_behind_a_wait)
 {
-    (void)state;
     static const struct {
         const char *from;
         double wait_us, tau_us, low_ghz, step_ns;
@@ -148,9 +134,8 @@ static void a_ramp_behind_a_wait(void **state)
 
 /* Interrupts begin a wait of 3 ms again in nearly half of the repetitions, which do not see its end: they are none
  * whose sibling thread is busy, and tell neither the clock nor the rate behind it. */
-static void those_that_still_wait_tell_nothing_of_the_end(void **state)
+TEST(those_that_still_wait_tell_nothing_of_the_end)
 {
-    (void)state;
     struct model m;
     struct switches_seen seen;
     rig_load("xeon-gold-6130", &m);
@@ -168,9 +153,8 @@ static void those_that_still_wait_tell_nothing_of_the_end(void **state)
 }
 
 /* What stands after recording, written and read again, is what stood. */
-static void a_recording_says_the_same(void **state)
+TEST(a_recording_says_the_same)
 {
-    (void)state;
     struct model m;
     struct switches_seen seen;
     struct phases again;
@@ -188,9 +172,8 @@ static void a_recording_says_the_same(void **state)
 }
 
 /* Few seeds here; make bench takes a hundred of each. */
-static void what_happens_is_found_and_nothing_else(void **state)
+TEST(what_happens_is_found_and_nothing_else)
 {
-    (void)state;
     const unsigned seeds = rng_fewer_sanitized(rng_all_rounds() ? 4 : 2);
     for (size_t s = 0; s < STEPS; s++)
         for (enum clock_event e = CLOCK_NOTHING; e < CLOCK_EVENTS; e++) {
@@ -212,9 +195,8 @@ static void what_happens_is_found_and_nothing_else(void **state)
 /* ---- what chains and halts look like ---- */
 
 /* Throttling that acts on whatever runs slows the chain, too: no frequency but those of the processor is told. */
-static void throttled_chains_are_no_frequency(void **state)
+TEST(throttled_chains_are_no_frequency)
 {
-    (void)state;
     static const double truth[] = {2.8, 2.4, 1.9};
     for (size_t s = 0; s < STEPS; s++)
         for (unsigned seed = 1; seed <= 4; seed++) {
@@ -245,9 +227,8 @@ static void throttled_chains_are_no_frequency(void **state)
 }
 
 /* Half of the repetitions, by chance of rounding, did not agree on a halt that begins with the switch. */
-static void halts_at_the_switch_are_all_counted(void **state)
+TEST(halts_at_the_switch_are_all_counted)
 {
-    (void)state;
     for (unsigned i = 0; i < 12; i++) {
         struct model m;
         struct switches_seen seen;
@@ -273,9 +254,8 @@ static void halts_at_the_switch_are_all_counted(void **state)
 
 /* The end of a throttle, which the IPC shows, sorted repetitions by which way the noise of their frequency went: in one
  * of twenty recordings half of them did not agree, and the throttle was taken back. */
-static void noise_does_not_sort_repetitions(void **state)
+TEST(noise_does_not_sort_repetitions)
 {
-    (void)state;
     const unsigned cases = rng_rounds(40);
     unsigned found = 0, agree = 0;
     struct model m;
@@ -295,9 +275,8 @@ static void noise_does_not_sort_repetitions(void **state)
 
 /* As on a Granite Rapids: a quarter of the rate for 2.75 us, then another frequency without a halt. By samples of 1 us
  * that was a steady phase from the switch on, or a halt. */
-static void a_throttle_of_a_few_samples(void **state)
+TEST(a_throttle_of_a_few_samples)
 {
-    (void)state;
     skip_where_sanitized_in_brief("the others and --all run the same code there");
     const unsigned cases = rng_all_rounds() ? 12 : 6; /* of each kind one */
     unsigned right = 0;
@@ -327,9 +306,8 @@ static void a_throttle_of_a_few_samples(void **state)
 }
 
 /* Of few repetitions by a coarse clock a step of 3 % would not surely be found; but the core has halted for it. */
-static void a_small_step_with_a_halt_is_one(void **state)
+TEST(a_small_step_with_a_halt_is_one)
 {
-    (void)state;
     unsigned right = 0;
     enum { CASES = 20 };
     for (unsigned i = 0; i < CASES; i++) {
@@ -349,9 +327,8 @@ static void a_small_step_with_a_halt_is_one(void **state)
 }
 
 /* What the limits of a ramp must hold, as a coarse clock reads it: means of 1 / time were 1.5 % too high. */
-static void ramps_by_clocks_in_steps(void **state)
+TEST(ramps_by_clocks_in_steps)
 {
-    (void)state;
     const unsigned cases = rng_rounds(36);
     static const double taus[] = {30, 60, 100};
     unsigned held = 0, times = 0, found = 0;
@@ -387,9 +364,8 @@ static void ramps_by_clocks_in_steps(void **state)
 
 /* ---- readings by a clock in steps ---- */
 
-static void pooled_frequencies_have_no_bias(void **state)
+TEST(pooled_frequencies_have_no_bias)
 {
-    (void)state;
     enum { N = 4000 };
     static double x[N], scratch[N];
     struct trace t;
@@ -415,24 +391,4 @@ static void pooled_frequencies_have_no_bias(void **state)
     assert_int_equal(trace_set(&t, "frequency_error", "many"), 0);
     assert_true(clock_reading_of(&t).error == 0);
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pooled_frequencies_have_no_bias),
-        cmocka_unit_test(counted_cycles_by_a_coarse_clock),
-        cmocka_unit_test(the_6130_by_chains),
-        cmocka_unit_test(a_ramp_behind_a_wait),
-        cmocka_unit_test(those_that_still_wait_tell_nothing_of_the_end),
-        cmocka_unit_test(a_recording_says_the_same),
-        cmocka_unit_test(what_happens_is_found_and_nothing_else),
-        cmocka_unit_test(throttled_chains_are_no_frequency),
-        cmocka_unit_test(halts_at_the_switch_are_all_counted),
-        cmocka_unit_test(noise_does_not_sort_repetitions),
-        cmocka_unit_test(a_throttle_of_a_few_samples),
-        cmocka_unit_test(a_small_step_with_a_halt_is_one),
-        cmocka_unit_test(ramps_by_clocks_in_steps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

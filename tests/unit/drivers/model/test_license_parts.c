@@ -3,17 +3,10 @@
  * Which license counters are offered on each part that has events for them: by its own table, and by what its kernels
  * ask for, on a made PMU and through a made module.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/helper/helper.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/fake_pmu.h"
+#include "tests/support/test.h"
 
 struct part {
     const char *name;
@@ -130,24 +123,13 @@ static void check_all(open_part *open_it, bool known_alone)
     }
 }
 
-static void test_perf(void **state)
+TEST(test_perf)
 {
-    (void)state;
     check_all(open_perf, false);
 }
 
-static void test_helper(void **state)
+TEST(test_helper)
 {
-    (void)state;
     check_all(open_helper, true);
     fake_helper_reset();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_perf),
-        cmocka_unit_test(test_helper),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,9 @@
 /* What a model file does not name, the simulation does not do: the shipped models give the bytes that they gave before
  * there were such things as hyper-threads next door, wandering, power limits and ramps. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 /* FNV-1a (Fowler, Noll, Vo), 64 bits. */
 static uint64_t hash_words(uint64_t hash, const uint64_t *words, size_t n)
@@ -45,7 +40,7 @@ static uint64_t hash_model(const char *name, const char *const *kernels, size_t 
     return hash;
 }
 
-static void shipped_models_give_the_bytes_they_gave(void **state)
+TEST(shipped_models_give_the_bytes_they_gave)
 {
     static const char *const narrow[] = {"64add", "128fma", "256fma", "256or"};
     static const char *const wide[] = {"64add", "512fma", "256or", "512mul", "128fma", "512or"};
@@ -62,7 +57,6 @@ static void shipped_models_give_the_bytes_they_gave(void **state)
         {"xeon-gold-6130", true, UINT64_C(0x2e79439daad6e698)},
         {"xeon-w-2104", true, UINT64_C(0x505d7c3e9275f95a)},
     };
-    (void)state;
     int wrong = 0;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         uint64_t hash = expected[i].wide ? hash_model(expected[i].name, wide, 6)
@@ -73,10 +67,4 @@ static void shipped_models_give_the_bytes_they_gave(void **state)
         }
     }
     assert_int_equal(wrong, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shipped_models_give_the_bytes_they_gave)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

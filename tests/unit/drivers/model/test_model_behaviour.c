@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is random or rare in the modelled CPU: doubled waits, interrupts, thresholds, mixtures, dirty registers. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/model/model_random.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 static struct model quiet(const char *name)
 {
@@ -57,9 +48,8 @@ static unsigned settled_level(const struct model *m, const char *kernel)
 
 /* ---- waits ---- */
 
-static void waits_scatter_by_their_sigma(void **state)
+TEST(waits_scatter_by_their_sigma)
 {
-    (void)state;
     enum { N = 1000 };
     struct model m = quiet("xeon-gold-6130");
     struct rig r;
@@ -79,9 +69,8 @@ static void waits_scatter_by_their_sigma(void **state)
 }
 
 /* G 5.2.2, K: a share of the releases takes twice the wait. Within five standard errors of a share of 0.3. */
-static void a_share_of_the_waits_is_doubled(void **state)
+TEST(a_share_of_the_waits_is_doubled)
 {
-    (void)state;
     enum { N = 1000 };
     struct model m = quiet("xeon-gold-6130");
     struct rig r;
@@ -104,9 +93,8 @@ static void a_share_of_the_waits_is_doubled(void **state)
     rig_close(&r);
 }
 
-static void a_class_needed_again_in_time_is_kept(void **state)
+TEST(a_class_needed_again_in_time_is_kept)
 {
-    (void)state;
     struct model m = quiet("xeon-gold-6130");
     struct rig r;
     rig_open(&r, &m, 16, 1, 1);
@@ -125,9 +113,8 @@ static void a_class_needed_again_in_time_is_kept(void **state)
 }
 
 /* G 3.2.3: what is needed is released by itself: L2 first to L1 while 256-bit FMA was needed later, then to L0. */
-static void each_class_has_its_own_wait(void **state)
+TEST(each_class_has_its_own_wait)
 {
-    (void)state;
     struct model m = quiet("xeon-gold-6130");
     struct rig r;
     rig_open(&r, &m, 16, 1, 1);
@@ -148,9 +135,8 @@ static void each_class_has_its_own_wait(void **state)
 
 /* ---- interrupts ---- */
 
-static void interrupts_are_gaps_without_cycles(void **state)
+TEST(interrupts_are_gaps_without_cycles)
 {
-    (void)state;
     enum { N = 200 };
     struct model m = quiet("xeon-gold-6130");
     m.n_interrupts = 1;
@@ -178,9 +164,8 @@ static void interrupts_are_gaps_without_cycles(void **state)
     rig_close(&r);
 }
 
-static void counting_all_modes_leaves_no_gap_in_the_cycles(void **state)
+TEST(counting_all_modes_leaves_no_gap_in_the_cycles)
 {
-    (void)state;
     struct model m = quiet("xeon-gold-6130");
     m.counts_kernel_mode = true;
     m.n_interrupts = 1;
@@ -198,9 +183,8 @@ static void counting_all_modes_leaves_no_gap_in_the_cycles(void **state)
     rig_close(&r);
 }
 
-static void long_interrupts_take_the_thread_off(void **state)
+TEST(long_interrupts_take_the_thread_off)
 {
-    (void)state;
     struct model m = quiet("xeon-gold-6130");
     m.n_interrupts = 1;
     m.interrupts[0] = (struct model_interrupt){"t", 2000, 50, 50, 0, 0.5, 0};
@@ -217,9 +201,8 @@ static void long_interrupts_take_the_thread_off(void **state)
 }
 
 /* D: interrupts in the low phase restart the wait. */
-static void an_interrupt_restarts_the_wait_only_with_rearm(void **state)
+TEST(an_interrupt_restarts_the_wait_only_with_rearm)
 {
-    (void)state;
     struct model m = quiet("xeon-gold-6130");
     m.n_interrupts = 1;
     for (int rearm = 0; rearm <= 1; rearm++) {
@@ -252,9 +235,8 @@ static void an_interrupt_restarts_the_wait_only_with_rearm(void **state)
 /* ---- thresholds ---- */
 
 /* G 3.2.1: heavy 512 bits need L2 from one per two cycles on, below that L1; light 512 bits L1 however rare. */
-static void density_decides_the_level(void **state)
+TEST(density_decides_the_level)
 {
-    (void)state;
     struct model m = quiet("xeon-gold-6130");
     static const struct {
         const char *kernel;
@@ -271,9 +253,8 @@ static void density_decides_the_level(void **state)
 }
 
 /* K by way of G 3.2.2: about 13000 256-bit FMAs until the level is asked for; fewer leave it alone. */
-static void a_count_of_instructions_comes_before_the_level(void **state)
+TEST(a_count_of_instructions_comes_before_the_level)
 {
-    (void)state;
     struct model m = quiet("xeon-gold-6130");
     struct payload narrow = rig_payload("128fma"), wide = rig_payload("256fma");
     struct rig r;
@@ -296,9 +277,8 @@ static void a_count_of_instructions_comes_before_the_level(void **state)
 }
 
 /* D: throttling does not reach instructions further than 75 from a wide one. */
-static void sparse_wide_code_is_throttled_less(void **state)
+TEST(sparse_wide_code_is_throttled_less)
 {
-    (void)state;
     struct model m = quiet("xeon-w-2104");
     struct payload p = rig_payload("512or@1/256"), q = rig_payload("64add");
     struct model_throttle sparse = model_throttle(&m, &p, true, 0.25), none = model_throttle(&m, &q, false, 0.25);
@@ -343,9 +323,8 @@ static unsigned mixed_level(const struct model *m, const char *one, const char *
 }
 
 /* G 3.2.1, 6.5.1 */
-static void mixtures_need_more_than_their_parts(void **state)
+TEST(mixtures_need_more_than_their_parts)
 {
-    (void)state;
     struct model m = quiet("xeon-gold-6130");
     assert_int_equal(mixed_level(&m, "256fma@1/16", "512or", 3, 100), 2);
     assert_int_equal(mixed_level(&m, "128fma", "256or", 3, 100), 1);
@@ -359,9 +338,8 @@ static void mixtures_need_more_than_their_parts(void **state)
 }
 
 /* As many as the file says: n segments alternate n - 1 times. */
-static void mixtures_count_their_switches(void **state)
+TEST(mixtures_count_their_switches)
 {
-    (void)state;
     struct model m = quiet("xeon-gold-6130");
     for (size_t i = 0; i < m.n_mixtures; i++)
         m.mixtures[i].switches = 5;
@@ -378,9 +356,8 @@ static void mixtures_count_their_switches(void **state)
 }
 
 /* G 3.2.1: upper halves in use keep narrow code at a lower level, until VZEROUPPER. */
-static void dirty_upper_halves_keep_the_level(void **state)
+TEST(dirty_upper_halves_keep_the_level)
 {
-    (void)state;
     struct model m = quiet("xeon-gold-6130");
     struct rig r;
     rig_open(&r, &m, 16, 2, 1);
@@ -398,9 +375,8 @@ static void dirty_upper_halves_keep_the_level(void **state)
 
 /* ---- the random numbers themselves ---- */
 
-static void random_numbers_have_their_moments(void **state)
+TEST(random_numbers_have_their_moments)
 {
-    (void)state;
     enum { N = 200000 };
     struct model_random r;
     double uniform = 0, normal = 0, squares = 0, exponential = 0, exponential2 = 0;
@@ -421,9 +397,8 @@ static void random_numbers_have_their_moments(void **state)
     assert_true(fabs(exponential2 / N - 2) < 0.07);
 }
 
-static void streams_are_independent_of_each_other(void **state)
+TEST(streams_are_independent_of_each_other)
 {
-    (void)state;
     struct model_random a, b, c, d;
     model_random_init(&a, 1, 0, 0);
     model_random_init(&b, 0, 1, 0);
@@ -437,9 +412,8 @@ static void streams_are_independent_of_each_other(void **state)
 }
 
 /* D: 3.200 GHz with spread-spectrum clocking measures as 3.192 on average, with samples between 3.184 and 3.200. */
-static void spread_spectrum_lowers_the_mean(void **state)
+TEST(spread_spectrum_lowers_the_mean)
 {
-    (void)state;
     struct model m = quiet("xeon-w-2104");
     struct rig r;
     m.spread = 0.005;
@@ -456,28 +430,4 @@ static void spread_spectrum_lowers_the_mean(void **state)
     assert_true(fabs(mean - 3.192) < 0.0005);
     assert_true(lowest > 3.179 && lowest < 3.188 && highest > 3.196 && highest < 3.205);
     rig_close(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_scatter_by_their_sigma),
-        cmocka_unit_test(a_share_of_the_waits_is_doubled),
-        cmocka_unit_test(a_class_needed_again_in_time_is_kept),
-        cmocka_unit_test(each_class_has_its_own_wait),
-        cmocka_unit_test(interrupts_are_gaps_without_cycles),
-        cmocka_unit_test(counting_all_modes_leaves_no_gap_in_the_cycles),
-        cmocka_unit_test(long_interrupts_take_the_thread_off),
-        cmocka_unit_test(an_interrupt_restarts_the_wait_only_with_rearm),
-        cmocka_unit_test(density_decides_the_level),
-        cmocka_unit_test(a_count_of_instructions_comes_before_the_level),
-        cmocka_unit_test(sparse_wide_code_is_throttled_less),
-        cmocka_unit_test(mixtures_need_more_than_their_parts),
-        cmocka_unit_test(mixtures_count_their_switches),
-        cmocka_unit_test(dirty_upper_halves_keep_the_level),
-        cmocka_unit_test(random_numbers_have_their_moments),
-        cmocka_unit_test(streams_are_independent_of_each_other),
-        cmocka_unit_test(spread_spectrum_lowers_the_mean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,9 @@
  * The world of a busy guest, as cloud-guest draws it: neighbors that come for 10 us to 100 ms, a clock that floats in
  * steps, interruptions, cold code, and samples of fixed work, one in four of which tells the frequency.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/model/model_core.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 #define SECONDS 40.0
 
@@ -59,9 +51,8 @@ static void watch(const struct model *m, struct seen *s)
     }
 }
 
-static void neighbors_come_and_go(void **state)
+TEST(neighbors_come_and_go)
 {
-    (void)state;
     struct model m;
     struct seen s;
     rig_load("cloud-guest", &m);
@@ -75,9 +66,8 @@ static void neighbors_come_and_go(void **state)
         assert_true(fabs(s.decade_us[i] / s.busy_us - 0.25) < (i < 3 ? 0.06 : 0.12));
 }
 
-static void the_clock_floats_and_others_interrupt(void **state)
+TEST(the_clock_floats_and_others_interrupt)
 {
-    (void)state;
     struct model m;
     struct seen s;
     rig_load("cloud-guest", &m);
@@ -93,9 +83,8 @@ static void the_clock_floats_and_others_interrupt(void **state)
 }
 
 /* Where a repetition begins does not depend on the neighbors: a share of them begins beside one. */
-static void repetitions_begin_anywhere(void **state)
+TEST(repetitions_begin_anywhere)
 {
-    (void)state;
     enum { RUNS = 20000 };
     struct model m;
     struct model_core c;
@@ -136,9 +125,8 @@ static double grown(const struct recording *rec, size_t i, int word)
     return recording_difference(recording_at(rec, i), recording_at(rec, i - 1), word);
 }
 
-static void samples_are_of_fixed_work(void **state)
+TEST(samples_are_of_fixed_work)
 {
-    (void)state;
     struct rig r;
     size_t samples = 0, chains = 0, after_chain = 0;
     open_guest(&r, false);
@@ -167,9 +155,8 @@ static void samples_are_of_fixed_work(void **state)
     assert_true(fabs(twice - 0.25) < 4 * sqrt(0.25 * 0.75 / (double)chains)); /* at random */
 }
 
-static void cold_code_costs_a_fraction_of_a_microsecond(void **state)
+TEST(cold_code_costs_a_fraction_of_a_microsecond)
 {
-    (void)state;
     struct rig r;
     open_guest(&r, true);
     struct recording rec = rig_switch(&r, "128fma", "128or", 20, 0);
@@ -180,9 +167,8 @@ static void cold_code_costs_a_fraction_of_a_microsecond(void **state)
 }
 
 /* Behind what is recorded finely samples grow in powers of two, so that a long recording has few. */
-static void samples_grow(void **state)
+TEST(samples_grow)
 {
-    (void)state;
     struct rig r;
     struct recording rec;
     struct machine_error err;
@@ -200,17 +186,4 @@ static void samples_grow(void **state)
     }
     assert_true(rec.n < 6000);
     rig_close(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbors_come_and_go),
-        cmocka_unit_test(the_clock_floats_and_others_interrupt),
-        cmocka_unit_test(repetitions_begin_anywhere),
-        cmocka_unit_test(samples_are_of_fixed_work),
-        cmocka_unit_test(cold_code_costs_a_fraction_of_a_microsecond),
-        cmocka_unit_test(samples_grow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The machine of a modelled CPU: sampling, counters, registers, what it refuses, and that a seed settles all of it. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "drivers/rated_limits.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 static struct model loaded(const char *name)
 {
@@ -30,9 +22,8 @@ static uint64_t *copied(const struct recording *rec)
     return copy;
 }
 
-static void same_seed_same_bytes(void **state)
+TEST(same_seed_same_bytes)
 {
-    (void)state;
     struct model m = loaded("xeon-gold-6130");
     struct rig a, b;
     rig_open(&a, &m, 0, 1, 42);
@@ -49,9 +40,8 @@ static void same_seed_same_bytes(void **state)
     rig_close(&b);
 }
 
-static void another_seed_or_repetition_differs(void **state)
+TEST(another_seed_or_repetition_differs)
 {
-    (void)state;
     struct model m = loaded("xeon-gold-6130");
     struct rig a, b;
     rig_open(&a, &m, 0, 1, 1);
@@ -69,9 +59,8 @@ static void another_seed_or_repetition_differs(void **state)
 }
 
 /* Samples of one kernel hold the same work; the first of the next begins where its segment does. */
-static void samples_hold_the_same_work(void **state)
+TEST(samples_hold_the_same_work)
 {
-    (void)state;
     struct model m = loaded("generic-no-licence");
     struct rig r;
     rig_silence(&m);
@@ -103,9 +92,8 @@ static void samples_hold_the_same_work(void **state)
 }
 
 /* A burst of so many blocks has these and no more, throttled or not, sampled or not. */
-static void bursts_have_so_many_blocks(void **state)
+TEST(bursts_have_so_many_blocks)
 {
-    (void)state;
     struct model m = loaded("xeon-gold-6130");
     struct rig r;
     rig_silence(&m);
@@ -135,9 +123,8 @@ static void bursts_have_so_many_blocks(void **state)
     rig_close(&r);
 }
 
-static void time_that_is_lost_is_not_made_up_for(void **state)
+TEST(time_that_is_lost_is_not_made_up_for)
 {
-    (void)state;
     struct model m = loaded("xeon-gold-6130");
     struct rig r;
     rig_silence(&m);
@@ -167,9 +154,8 @@ static void time_that_is_lost_is_not_made_up_for(void **state)
 }
 
 /* lvl0 + lvl1 + lvl2 = cycles, the frequency that of the file, no cycles while halted. */
-static void counters_are_conserved(void **state)
+TEST(counters_are_conserved)
 {
-    (void)state;
     struct model m = loaded("xeon-gold-6130");
     struct rig r;
     rig_silence(&m);
@@ -199,9 +185,8 @@ static void counters_are_conserved(void **state)
     rig_close(&r);
 }
 
-static void instructions_are_exact(void **state)
+TEST(instructions_are_exact)
 {
-    (void)state;
     struct model m = loaded("generic-no-licence");
     struct payload p = rig_payload("256fma");
     struct rig r;
@@ -218,9 +203,8 @@ static void instructions_are_exact(void **state)
 }
 
 /* Gottschlag's dissertation, table 3.2: the single bits of event 28H, and 01H and 80H, which count nothing. */
-static void each_umask_bit_counts_its_class(void **state)
+TEST(each_umask_bit_counts_its_class)
 {
-    (void)state;
     static const char *const kernels[] = {"128fma", "256or", "256fma", "512or", "512fma"};
     static const unsigned masks[] = {0x02, 0x04, 0x08, 0x10, 0x20, 0x07, 0x18, 0x40, 0x01, 0x80, 0x3f};
     enum { MASKS = sizeof masks / sizeof *masks };
@@ -251,9 +235,8 @@ static void each_umask_bit_counts_its_class(void **state)
     machine.ops->close(&machine);
 }
 
-static void throttle_is_counted_while_a_level_is_pending(void **state)
+TEST(throttle_is_counted_while_a_level_is_pending)
 {
-    (void)state;
     struct model m = loaded("xeon-gold-6130");
     struct rig r;
     rig_silence(&m);
@@ -281,9 +264,8 @@ static uint64_t reg(struct rig *r, uint32_t number)
     return value;
 }
 
-static void registers_tell_ratios_and_voltage(void **state)
+TEST(registers_tell_ratios_and_voltage)
 {
-    (void)state;
     struct model m = loaded("xeon-gold-6130");
     struct machine_error err;
     struct rig r;
@@ -313,9 +295,8 @@ static void registers_tell_ratios_and_voltage(void **state)
 }
 
 /* A table for each level that the model has; what would be behind the last is left as it was. */
-static void speed_select_has_a_table_for_each_level(void **state)
+TEST(speed_select_has_a_table_for_each_level)
 {
-    (void)state;
     for (size_t n = 1; n <= MODEL_LEVELS_MAX; n++) {
         struct model m = loaded("xeon-gold-6130");
         struct rated_limits out = {.base_ghz = {NAN, NAN, NAN, NAN}};
@@ -335,9 +316,8 @@ static void speed_select_has_a_table_for_each_level(void **state)
     }
 }
 
-static void voltage_readings_scatter_by_the_noise(void **state)
+TEST(voltage_readings_scatter_by_the_noise)
 {
-    (void)state;
     struct model m = loaded("xeon-gold-6130");
     struct rig r;
     rig_silence(&m);
@@ -370,9 +350,8 @@ static int prepared(const struct model *m, struct machine_setup setup, struct ma
     return status;
 }
 
-static void impossible_setups_are_refused(void **state)
+TEST(impossible_setups_are_refused)
 {
-    (void)state;
     struct model m = loaded("xeon-gold-6130"), none = loaded("generic-no-licence"), icl = loaded("core-i5-1035g4");
     struct machine_error err;
     assert_int_equal(prepared(&m, (struct machine_setup){.cpu = 15, .active_cores = 16}, &err), MACHINE_OK);
@@ -407,9 +386,8 @@ static void impossible_setups_are_refused(void **state)
     }
 }
 
-static void lists_of_cpus(void **state)
+TEST(lists_of_cpus)
 {
-    (void)state;
     static const int order[4] = {7, 0, 15, 3}, twice[3] = {7, 0, 7}, beyond[2] = {7, 16}, below[2] = {-1, 3};
     struct model m = loaded("xeon-gold-6130");
     struct machine machine;
@@ -459,9 +437,8 @@ static double settled_ghz(const struct model *m, const char *kernel, unsigned co
     return ghz;
 }
 
-static void a_fixed_frequency_bounds_every_level(void **state)
+TEST(a_fixed_frequency_bounds_every_level)
 {
-    (void)state;
     static const char *const kernels[3] = {"128fma", "256fma", "512fma"};
     struct model m = loaded("xeon-gold-6130");
     struct machine_error err;
@@ -477,9 +454,8 @@ static void a_fixed_frequency_bounds_every_level(void **state)
     assert_int_equal(prepared(&m, (struct machine_setup){.fixed_ghz = (double)NAN}, &err), MACHINE_BAD_INPUT);
 }
 
-static void impossible_runs_are_refused(void **state)
+TEST(impossible_runs_are_refused)
 {
-    (void)state;
     struct model m = loaded("core-i7-6700hq");
     struct recording rec;
     struct machine_error err;
@@ -511,9 +487,8 @@ static void impossible_runs_are_refused(void **state)
     rig_close(&r);
 }
 
-static void a_hundred_repetitions_take_well_below_half_a_second(void **state)
+TEST(a_hundred_repetitions_take_well_below_half_a_second)
 {
-    (void)state;
     struct model m = loaded("xeon-w-2104");
     struct rig r;
     rig_open(&r, &m, 0, 1, 1);
@@ -532,9 +507,8 @@ static void a_hundred_repetitions_take_well_below_half_a_second(void **state)
 }
 
 /* Each core by its number, with the label of those that are unlike the others; as many as there are, or fit. */
-static void which_cores_are_unlike_others(void **state)
+TEST(which_cores_are_unlike_others)
 {
-    (void)state;
     static struct model m;
     struct machine machine;
     struct machine_error err;
@@ -556,29 +530,4 @@ static void which_cores_are_unlike_others(void **state)
             assert_int_equal(kinds[i].cpu, -1); /* nothing was written there */
     }
     machine.ops->close(&machine);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_seed_same_bytes),
-        cmocka_unit_test(another_seed_or_repetition_differs),
-        cmocka_unit_test(samples_hold_the_same_work),
-        cmocka_unit_test(bursts_have_so_many_blocks),
-        cmocka_unit_test(time_that_is_lost_is_not_made_up_for),
-        cmocka_unit_test(counters_are_conserved),
-        cmocka_unit_test(instructions_are_exact),
-        cmocka_unit_test(each_umask_bit_counts_its_class),
-        cmocka_unit_test(throttle_is_counted_while_a_level_is_pending),
-        cmocka_unit_test(registers_tell_ratios_and_voltage),
-        cmocka_unit_test(speed_select_has_a_table_for_each_level),
-        cmocka_unit_test(voltage_readings_scatter_by_the_noise),
-        cmocka_unit_test(impossible_setups_are_refused),
-        cmocka_unit_test(lists_of_cpus),
-        cmocka_unit_test(which_cores_are_unlike_others),
-        cmocka_unit_test(a_fixed_frequency_bounds_every_level),
-        cmocka_unit_test(impossible_runs_are_refused),
-        cmocka_unit_test(a_hundred_repetitions_take_well_below_half_a_second),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

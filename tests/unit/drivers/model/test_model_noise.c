@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each source of noise of the modelled CPU, one at a time: it is as large as its parameter says. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/model/model_core.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 enum { MANY = 1000 };
 
@@ -52,9 +43,8 @@ static struct model quiet(void)
     return m;
 }
 
-static void clock_jitter(void **state)
+TEST(clock_jitter)
 {
-    (void)state;
     struct model m = quiet();
     struct moments seen = {0};
     struct rig r;
@@ -70,9 +60,8 @@ static void clock_jitter(void **state)
     rig_close(&r);
 }
 
-static void counter_noise(void **state)
+TEST(counter_noise)
 {
-    (void)state;
     struct model m = quiet();
     struct moments seen = {0};
     struct rig r;
@@ -88,9 +77,8 @@ static void counter_noise(void **state)
     rig_close(&r);
 }
 
-static void frequency_noise(void **state)
+TEST(frequency_noise)
 {
-    (void)state;
     struct model m = quiet();
     struct moments seen = {0};
     struct rig r;
@@ -108,9 +96,8 @@ static void frequency_noise(void **state)
     rig_close(&r);
 }
 
-static void reading_takes_time_from_the_payload(void **state)
+TEST(reading_takes_time_from_the_payload)
 {
-    (void)state;
     struct model m = quiet();
     struct rig r;
     m.split_read_ns = 200; /* cycles of the TSC, at 2.1 GHz: 150 ns at 2.8 */
@@ -125,9 +112,8 @@ static void reading_takes_time_from_the_payload(void **state)
 }
 
 /* From the clock to the counters a halt may pass: then the clock is 10 us older than the counters. */
-static void a_halt_can_fall_into_a_reading(void **state)
+TEST(a_halt_can_fall_into_a_reading)
 {
-    (void)state;
     struct model m = quiet();
     struct rig r;
     m.split_read_ns = 200;
@@ -167,9 +153,8 @@ static void first_halt(const struct recording *rec, double *halt_us, double *thr
     fail_msg("no halt");
 }
 
-static void durations_scatter(void **state)
+TEST(durations_scatter)
 {
-    (void)state;
     struct model m = quiet();
     struct moments halts = {0}, throttles = {0};
     struct rig r;
@@ -190,9 +175,8 @@ static void durations_scatter(void **state)
     rig_close(&r);
 }
 
-static void counts_scatter(void **state)
+TEST(counts_scatter)
 {
-    (void)state;
     struct model m = quiet();
     struct moments seen = {0};
     struct rig r;
@@ -214,9 +198,8 @@ static void counts_scatter(void **state)
 }
 
 /* The voltage rises before the frequency does and falls after it: in a halt it is the higher of the two. */
-static void voltage_during_a_halt(void **state)
+TEST(voltage_during_a_halt)
 {
-    (void)state;
     struct model m = quiet();
     struct model_core c;
     struct machine_error err;
@@ -237,9 +220,8 @@ static void voltage_during_a_halt(void **state)
 }
 
 /* A model that changes the frequency without a halt has it as soon as it is asked for. */
-static void without_a_halt_at_once(void **state)
+TEST(without_a_halt_at_once)
 {
-    (void)state;
     struct model m = quiet();
     struct model_core c;
     struct machine_error err;
@@ -252,20 +234,4 @@ static void without_a_halt_at_once(void **state)
     assert_true(model_core_executes(&c));
     assert_true(model_core_ghz(&c) == 2.4);
     assert_int_equal(c.held, 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clock_jitter),
-        cmocka_unit_test(counter_noise),
-        cmocka_unit_test(frequency_noise),
-        cmocka_unit_test(reading_takes_time_from_the_payload),
-        cmocka_unit_test(a_halt_can_fall_into_a_reading),
-        cmocka_unit_test(durations_scatter),
-        cmocka_unit_test(counts_scatter),
-        cmocka_unit_test(voltage_during_a_halt),
-        cmocka_unit_test(without_a_halt_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

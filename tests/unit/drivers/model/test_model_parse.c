@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Model files: what is accepted, and that each refusal names file, line, key, what is wrong and what would work. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "drivers/model/model_random.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 enum { TEXT_SIZE = 32768 };
 
@@ -73,9 +66,8 @@ static void check_all(const struct refusal *r, size_t n)
 }
 #define CHECK_ALL(array) check_all(array, sizeof(array) / sizeof *(array))
 
-static void lines_that_are_not_understood(void **state)
+TEST(lines_that_are_not_understood)
 {
-    (void)state;
     static const struct refusal r[] = {
         {"halt_us = 10 ", "halt_us 10 ", NULL, "halt_us", "not understood", 0},
         {"halt_us = 10 ", "= 10 ", NULL, "=", "key is missing", 0},
@@ -102,9 +94,8 @@ static void lines_that_are_not_understood(void **state)
     CHECK_ALL(r);
 }
 
-static void figures_without_a_source(void **state)
+TEST(figures_without_a_source)
 {
-    (void)state;
     static const struct refusal r[] = {
         {"halt_us = 10                  # G 5.2.2: approximately 10 us each frequency change", "halt_us = 10", NULL,
          "halt_us", "has no source", 0},
@@ -115,9 +106,8 @@ static void figures_without_a_source(void **state)
     CHECK_ALL(r);
 }
 
-static void power(void **state)
+TEST(power)
 {
-    (void)state;
     static const struct refusal r[] = {
         {"nj.64.light", "nj.65.light", NULL, "nj.65.light", "not a register width", 0},
         {"nj.64.light", "nj.64.lighter", NULL, "nj.64.lighter", "not a weight", 0},
@@ -132,9 +122,8 @@ static void power(void **state)
     CHECK_ALL(r);
 }
 
-static void duplicates(void **state)
+TEST(duplicates)
 {
-    (void)state;
     static const struct refusal r[] = {
         {"halt_sigma_us = 0.2", "halt_us = 10 # x\nhalt_sigma_us = 0.2", NULL, "halt_us", "twice, first in line", 0},
         {"[voltage]", "[timing]", NULL, "timing", "given twice", 0},
@@ -148,9 +137,8 @@ static void duplicates(void **state)
     CHECK_ALL(r);
 }
 
-static void impossible_numbers(void **state)
+TEST(impossible_numbers)
 {
-    (void)state;
     static const struct refusal r[] = {
         {"halt_us = 10 ", "halt_us = -1 ", NULL, "halt_us", "out of range; 0 to", 0},
         {"halt_us = 10 ", "halt_us = ten ", NULL, "halt_us", "not a number", 0},
@@ -211,9 +199,8 @@ static void impossible_numbers(void **state)
 }
 
 /* Reported where the scatter is given, whichever of the two was changed. */
-static void scatter_that_makes_durations_negative(void **state)
+TEST(scatter_that_makes_durations_negative)
 {
-    (void)state;
     static const struct refusal r[] = {
         {"halt_us = 10 ", "halt_us = 0 ", NULL, "halt_sigma_us", "more than a third of halt_us, 0 us", 1},
         {"halt_sigma_us = 0.2", "halt_sigma_us = 5", NULL, "halt_sigma_us", "more than a third", 0},
@@ -226,9 +213,8 @@ static void scatter_that_makes_durations_negative(void **state)
     CHECK_ALL(r);
 }
 
-static void frequencies_and_cores(void **state)
+TEST(frequencies_and_cores)
 {
-    (void)state;
     static const struct refusal r[] = {
         {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 3.7 3.8 3.5", NULL, "turbo_ghz.1-2", "faster than level 0", 0},
         {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 37 3.6 3.5", NULL, "turbo_ghz.1-2", "0.1 to 10", 0},
@@ -260,9 +246,8 @@ static void frequencies_and_cores(void **state)
     CHECK_ALL(r);
 }
 
-static void classes_demands_and_transitions(void **state)
+TEST(classes_demands_and_transitions)
 {
-    (void)state;
     static const struct refusal r[] = {
         {"level = 0 ", "level = 1 ", "[class narrow]", "level", "from level 0 up", -1},
         {"level = 1 ", "level = 0 ", "[class light512]", "level", "in the order", -1},
@@ -328,9 +313,8 @@ static void check_missing(const char *after, const char *begins, const char *key
     free(base);
 }
 
-static void required_keys(void **state)
+TEST(required_keys)
 {
-    (void)state;
     static const char *const keys[][2] = {
         {"[cpu]", "name"},
         {"[cpu]", "family"},
@@ -360,9 +344,8 @@ static void required_keys(void **state)
 }
 
 /* Renames a whole section away by deleting it up to the next header; something must then be missed. */
-static void required_sections(void **state)
+TEST(required_sections)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"[cpu]", "cpu"},
         {"[levels]", "levels"},
@@ -394,9 +377,8 @@ static void required_sections(void **state)
 }
 
 /* A transition of eight steps, of which the last grants, and a CPU that is unlike others at either end. */
-static void as_much_as_there_may_be_is_accepted(void **state)
+TEST(as_much_as_there_may_be_is_accepted)
 {
-    (void)state;
     static const char grant[] = "step.2 = grant light256 ", class_[] = "[class narrow]";
     char *base = malloc(TEXT_SIZE), *text = malloc(2 * TEXT_SIZE);
     static struct model m;
@@ -425,9 +407,8 @@ static void as_much_as_there_may_be_is_accepted(void **state)
     free(text);
 }
 
-static void other_ways_of_writing_are_accepted(void **state)
+TEST(other_ways_of_writing_are_accepted)
 {
-    (void)state;
     char *base = malloc(TEXT_SIZE), *dos = malloc(2 * TEXT_SIZE);
     static struct model plain, other;
     struct machine_error err;
@@ -449,9 +430,8 @@ static void other_ways_of_writing_are_accepted(void **state)
     free(dos);
 }
 
-static void values_arrive(void **state)
+TEST(values_arrive)
 {
-    (void)state;
     struct model m;
     rig_load("xeon-gold-6130", &m);
     assert_int_equal(m.family, 6);
@@ -474,9 +454,8 @@ static void values_arrive(void **state)
 
 /* ---- whatever bytes: refused or accepted, never a crash, always a place ---- */
 
-static void mutated_files_are_refused_in_order(void **state)
+TEST(mutated_files_are_refused_in_order)
 {
-    (void)state;
     enum { ROUNDS = 20000 };
     struct model_random random;
     char *base = malloc(TEXT_SIZE), *text = malloc(TEXT_SIZE);
@@ -516,9 +495,8 @@ static void mutated_files_are_refused_in_order(void **state)
     free(text);
 }
 
-static void every_truncation_is_refused_or_whole(void **state)
+TEST(every_truncation_is_refused_or_whole)
 {
-    (void)state;
     char *base = malloc(TEXT_SIZE);
     static struct model m;
     struct machine_error err;
@@ -540,9 +518,8 @@ static void overwrite(char *base, const char *find, const char *replace)
 }
 
 /* A clock that goes forwards only and scatters by more than a chain takes told frequencies 20 % too high. */
-static void a_clock_that_drowns_chains_is_refused(void **state)
+TEST(a_clock_that_drowns_chains_is_refused)
 {
-    (void)state;
     char *base = malloc(TEXT_SIZE);
     static struct model m;
     struct machine_error err;
@@ -560,9 +537,8 @@ static void a_clock_that_drowns_chains_is_refused(void **state)
 }
 
 /* Three classes at level 0 could not be written: two bits count there. */
-static void classes_of_a_level_may_share_a_bit(void **state)
+TEST(classes_of_a_level_may_share_a_bit)
 {
-    (void)state;
     char *base = malloc(TEXT_SIZE);
     static struct model m;
     struct machine_error err;
@@ -580,9 +556,8 @@ static void classes_of_a_level_may_share_a_bit(void **state)
 
 /* ---- finding files ---- */
 
-static void shipped_models_are_listed(void **state)
+TEST(shipped_models_are_listed)
 {
-    (void)state;
     static const char *const wanted[] = {"core-i5-1035g4",     "core-i9-11900k", "core-i9-7940x",
                                          "generic-no-licence", "xeon-gold-6130", "xeon-w-2104"};
     char **names;
@@ -600,9 +575,8 @@ static void shipped_models_are_listed(void **state)
     model_list_free(names, n);
 }
 
-static void unknown_names(void **state)
+TEST(unknown_names)
 {
-    (void)state;
     static struct model m;
     struct machine_error err;
     assert_int_equal(model_load("xeon-gold-6131", "data", &m, &err), MACHINE_BAD_INPUT);
@@ -618,9 +592,8 @@ static void unknown_names(void **state)
     assert_non_null(strstr(err.text, "directory"));
 }
 
-static void a_file_is_found_by_its_path_and_by_the_environment(void **state)
+TEST(a_file_is_found_by_its_path_and_by_the_environment)
 {
-    (void)state;
     char folder[FOLDER_PATH_MAX], path[128], *base = malloc(TEXT_SIZE);
     static struct model m;
     struct machine machine;
@@ -651,31 +624,4 @@ static void a_file_is_found_by_its_path_and_by_the_environment(void **state)
     assert_non_null(strstr(err.text, "larger than 1 MiB"));
     folder_remove(folder);
     free(base);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_that_are_not_understood),
-        cmocka_unit_test(figures_without_a_source),
-        cmocka_unit_test(power),
-        cmocka_unit_test(duplicates),
-        cmocka_unit_test(impossible_numbers),
-        cmocka_unit_test(scatter_that_makes_durations_negative),
-        cmocka_unit_test(frequencies_and_cores),
-        cmocka_unit_test(classes_demands_and_transitions),
-        cmocka_unit_test(required_keys),
-        cmocka_unit_test(required_sections),
-        cmocka_unit_test(as_much_as_there_may_be_is_accepted),
-        cmocka_unit_test(other_ways_of_writing_are_accepted),
-        cmocka_unit_test(classes_of_a_level_may_share_a_bit),
-        cmocka_unit_test(a_clock_that_drowns_chains_is_refused),
-        cmocka_unit_test(values_arrive),
-        cmocka_unit_test(mutated_files_are_refused_in_order),
-        cmocka_unit_test(every_truncation_is_refused_or_whole),
-        cmocka_unit_test(shipped_models_are_listed),
-        cmocka_unit_test(unknown_names),
-        cmocka_unit_test(a_file_is_found_by_its_path_and_by_the_environment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

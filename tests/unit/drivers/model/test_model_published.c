@@ -3,17 +3,8 @@
  * The shipped models, with all their noise, against what was published: figures are written down here by hand. G is
  * Gottschlag's dissertation, D Downs' write-up on AVX-512 transitions, D2 the one on Ice Lake, K Khalil's slides.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 enum { RUNS = 101, HALTS_MAX = 4 };
 
@@ -107,9 +98,8 @@ static void assert_near(double value, double expected, double tolerance, const c
 }
 
 /* G 3.2.2, figure 3.2: 16 active cores. */
-static void gold_6130_goes_down_as_published(void **state)
+TEST(gold_6130_goes_down_as_published)
 {
-    (void)state;
     struct seen s;
     assert_int_equal(medians("xeon-gold-6130", 16, "128fma", "512fma", 150, 2.8, &s), 2);
     assert_near(s.throttle_us[0], 20, 0.5, "first throttling");
@@ -146,9 +136,8 @@ static void gold_6130_goes_down_as_published(void **state)
 }
 
 /* G table 3.1, and 3.2.2: about 30 us with two active cores; with one what the break-even time of 5.2.3 leaves. */
-static void gold_6130_depends_on_active_cores(void **state)
+TEST(gold_6130_depends_on_active_cores)
 {
-    (void)state;
     static const struct {
         unsigned cores;
         double ghz[3];
@@ -168,9 +157,8 @@ static void gold_6130_depends_on_active_cores(void **state)
 }
 
 /* G 3.2.3: 670 us after the last instruction, one halt; also from L2, directly. */
-static void gold_6130_comes_back_up_as_published(void **state)
+TEST(gold_6130_comes_back_up_as_published)
 {
-    (void)state;
     static const char *const pairs[][2] = {{"512fma", "128fma"}, {"512or", "128fma"}, {"256fma", "128fma"}};
     struct seen s;
     for (size_t i = 0; i < 3; i++) {
@@ -185,9 +173,8 @@ static void gold_6130_comes_back_up_as_published(void **state)
 }
 
 /* D: throttled to 1/4 for about 9 us, halted for about 11 us, 3.2 to 2.8 GHz (seen: 3.192, 2.793), up after 650-680. */
-static void w_2104_as_published(void **state)
+TEST(w_2104_as_published)
 {
-    (void)state;
     struct seen s;
     assert_int_equal(medians("xeon-w-2104", 1, "128or", "512or-lat", 150, 3.192, &s), 1);
     assert_near(s.throttle_us[0], 9, 0.4, "throttling");
@@ -203,9 +190,8 @@ static void w_2104_as_published(void **state)
 }
 
 /* K: level 1 after about 25 us, level 2 after about 27 us more, back after 2/3 ms. */
-static void i9_7940x_as_published(void **state)
+TEST(i9_7940x_as_published)
 {
-    (void)state;
     struct seen s;
     assert_int_equal(medians("core-i9-7940x", 0, "128fma", "512fma", 150, 3.8, &s), 2);
     assert_near(s.halt_end[0], 25, 1.2, "level 1");
@@ -217,9 +203,8 @@ static void i9_7940x_as_published(void **state)
 }
 
 /* D2: only one active core shows a step, 3.7 to 3.6 GHz, and only for 512 bits; G 3.5: without a halt. */
-static void i5_1035g4_as_published(void **state)
+TEST(i5_1035g4_as_published)
 {
-    (void)state;
     struct seen s;
     assert_int_equal(medians("core-i5-1035g4", 1, "256fma", "512or", 150, 3.7, &s), 0);
     assert_near(s.last_ghz, 3.6, 0.005, "512 bits, one core");
@@ -232,9 +217,8 @@ static void i5_1035g4_as_published(void **state)
 }
 
 /* D2, addendum: nothing happens, at any width. */
-static void i9_11900k_shows_nothing(void **state)
+TEST(i9_11900k_shows_nothing)
 {
-    (void)state;
     static const double ghz[] = {5.1, 5.1, 5.1, 5.1, 4.9, 4.9, 4.8, 4.8};
     struct seen s;
     for (unsigned cores = 1; cores <= 8; cores++) {
@@ -247,9 +231,8 @@ static void i9_11900k_shows_nothing(void **state)
 
 /* D, i7-6700HQ: 0.951 to 0.957 V at 2.6 GHz when the throttling ends, after about 9 us. The time stamp says when the
  * voltage is read: some microseconds after the payload has ended. */
-static void voltages_as_published(void **state)
+TEST(voltages_as_published)
 {
-    (void)state;
     static const struct {
         const char *model, *from, *to;
         unsigned cores;
@@ -277,9 +260,8 @@ static void voltages_as_published(void **state)
 }
 
 /* G 3.2.2, figure 3.3: only with two active cores, only from 256 FMA to 512 bits, from the start of the throttling. */
-static void boost_only_with_two_cores(void **state)
+TEST(boost_only_with_two_cores)
 {
-    (void)state;
     static const struct {
         const char *from, *to;
         unsigned cores;
@@ -305,20 +287,4 @@ static void boost_only_with_two_cores(void **state)
         assert_true(cases[i].boosted ? volts > quiet + 0.01 : fabs(volts - quiet) < 0.001);
         rig_close(&r);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gold_6130_goes_down_as_published),
-        cmocka_unit_test(gold_6130_depends_on_active_cores),
-        cmocka_unit_test(gold_6130_comes_back_up_as_published),
-        cmocka_unit_test(w_2104_as_published),
-        cmocka_unit_test(i9_7940x_as_published),
-        cmocka_unit_test(i5_1035g4_as_published),
-        cmocka_unit_test(i9_11900k_shows_nothing),
-        cmocka_unit_test(voltages_as_published),
-        cmocka_unit_test(boost_only_with_two_cores),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

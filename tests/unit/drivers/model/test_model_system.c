@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The modelled system of the profiler: what its parts promise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "drivers/model/system/system.h"
 #include "drivers/profile/profile_source.h"
-#include "tests/support/close_to.h"
 #include "tests/support/profile_truth.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { SEEDS = 6 };
 static struct model model; /* too large for the stack */
@@ -37,12 +27,11 @@ static struct system *drawn_system(uint64_t seed, unsigned flags)
 /* ---- how fast code runs ---- */
 
 /* A loop stalls as it was set to alone at the reference frequency, and its unit of work takes 1 us. */
-static void test_loops_are_what_they_were_set_to(void **state)
+TEST(test_loops_are_what_they_were_set_to)
 {
     struct machine_error err;
     struct system_code c;
     struct rng r;
-    (void)state;
     rng_init(&r, 47, 1);
     for (unsigned i = 0; i < 1000; i++) {
         double stall = rng_range(&r, 0, 0.95), overlap = rng_range(&r, 0, 0.97);
@@ -62,11 +51,10 @@ static void test_loops_are_what_they_were_set_to(void **state)
 }
 
 /* The mean error of eq. 4.3 over the codes that are drawn, from 1.9 to 2.8 GHz, is the published one. */
-static void test_overlap_is_as_published(void **state)
+TEST(test_overlap_is_as_published)
 {
     double error = 0;
     unsigned n = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct system *s = drawn_system(seed, 0);
         for (unsigned i = 0; i < s->n_tasks; i++)
@@ -85,9 +73,8 @@ static void test_overlap_is_as_published(void **state)
 
 /* ---- who runs where ---- */
 
-static void test_one_task_runs_at_most_once_at_a_time(void **state)
+TEST(test_one_task_runs_at_most_once_at_a_time)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct system *s = drawn_system(seed, 0);
         int on[SYSTEM_TASKS_MAX];
@@ -115,10 +102,9 @@ static void test_one_task_runs_at_most_once_at_a_time(void **state)
 }
 
 /* The schedule is the same whatever the levels do: only so can two systems be compared. */
-static void test_cpu_time_does_not_depend_on_levels(void **state)
+TEST(test_cpu_time_does_not_depend_on_levels)
 {
     static const unsigned flags[] = {SYSTEM_NO_WAITS, SYSTEM_OWN_LEVELS, SYSTEM_OWN_LEVELS | SYSTEM_NO_WAITS};
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct system *actual = drawn_system(seed, 0);
         system_finish(actual, 2e6);
@@ -136,10 +122,9 @@ static void test_cpu_time_does_not_depend_on_levels(void **state)
 /* ---- levels ---- */
 
 /* Without the others' wide code and without waits narrow code is at level 0 always: it gets as far as it can. */
-static void test_narrow_code_is_slowed_by_others_alone(void **state)
+TEST(test_narrow_code_is_slowed_by_others_alone)
 {
     double most = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct system *actual = drawn_system(seed, 0), *ideal = drawn_system(seed, SYSTEM_OWN_LEVELS | SYSTEM_NO_WAITS);
         system_finish(actual, 2e6);
@@ -176,10 +161,9 @@ static void let_stop_after(struct system *s, uint64_t most)
 }
 
 /* At time 0 and with nobody on their threads; a thread that they do not have stays empty. */
-static void test_all_cores_begin_alike(void **state)
+TEST(test_all_cores_begin_alike)
 {
     static const struct system_thread none;
-    (void)state;
     unsigned single = 0;
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct system *s = drawn_system(seed, 0);
@@ -218,12 +202,11 @@ static void begin_late(struct system *s, double at)
 }
 
 /* A double tells late times less well apart than events follow each other: still all goes on, and as at the start. */
-static void test_late_times_are_like_early_ones(void **state)
+TEST(test_late_times_are_like_early_ones)
 {
     static const char *const names[] = {"xeon-gold-6130", "core-i9-7940x", "core-i5-1035g4", "xeon-w-2104"};
     static struct model other;
     static const double us = 1e6;
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         struct machine_error err;
         assert_int_equal(model_load(names[i], "data", &other, &err), MACHINE_OK);
@@ -250,11 +233,10 @@ static void test_late_times_are_like_early_ones(void **state)
 }
 
 /* ... and is sampled, also where scatter makes halts and throttling so short that they are over at once. */
-static void test_late_samples_are_taken(void **state)
+TEST(test_late_samples_are_taken)
 {
     static struct system_sampling x;
     static struct model scattered;
-    (void)state;
     scattered = model;
     scattered.halt_sigma_us = scattered.throttle_sigma_us = scattered.halt_us;
     for (uint64_t seed = 8; seed < 12; seed++) {
@@ -279,12 +261,11 @@ static void test_late_samples_are_taken(void **state)
 }
 
 /* Steps of the clock and of ramps are always ahead, or over. */
-static void test_late_steps_are_ahead(void **state)
+TEST(test_late_steps_are_ahead)
 {
     static const double taus[] = {0.01, 1, 30};
     static struct model other;
     static struct model_core c;
-    (void)state;
     other = model;
     other.spread = 0.005;
     other.n_interrupts = 0;
@@ -304,13 +285,12 @@ static void test_late_steps_are_ahead(void **state)
 }
 
 /* A switch hours ago is not a recent one. */
-static void test_switches_long_ago_stay_so(void **state)
+TEST(test_switches_long_ago_stay_so)
 {
     static struct system_sampling x;
     struct profile_setup setup;
     struct profile_sight sight;
     struct system *s = drawn_system(9, 0);
-    (void)state;
     profile_truth_setup(&model, 9, &setup);
     system_sampling_begin(&x, s, &setup);
     s->core[0].now = 4294967396.0; /* 2^32 us and a little */
@@ -321,7 +301,7 @@ static void test_switches_long_ago_stay_so(void **state)
 
 /* ---- as a source of records ---- */
 
-static void test_source_gives_records(void **state)
+TEST(test_source_gives_records)
 {
     struct profile_source source;
     struct profile_source_info info;
@@ -331,7 +311,6 @@ static void test_source_gives_records(void **state)
     static struct profile_record records[32];
     uint64_t turns = 0, taken = 0;
     size_t n;
-    (void)state;
     assert_int_equal(profile_open_model("xeon-gold-6130", "data", 5, 20, &source, &err), MACHINE_OK);
     source.ops->info(&source, &info);
     assert_string_equal(info.name, "model:xeon-gold-6130");
@@ -390,10 +369,9 @@ static void read_all(struct profile_source *source, const struct profile_setup *
 }
 
 /* The time that a model has spent is all that was asked for, whenever its last turn was. */
-static void test_duration_is_what_was_asked_for(void **state)
+TEST(test_duration_is_what_was_asked_for)
 {
     static const double seconds[] = {0.1, 30, 100};
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct profile_source source;
         struct profile_source_totals totals;
@@ -409,9 +387,8 @@ static void test_duration_is_what_was_asked_for(void **state)
 }
 
 /* Stopped wherever it is, between turns or amidst one: no record is half of one, and it ends at once. */
-static void test_source_stops_when_asked(void **state)
+TEST(test_source_stops_when_asked)
 {
-    (void)state;
     for (uint64_t most = 1; most < 300000; most += most / 2 + 1) {
         struct profile_source source;
         struct profile_source_totals totals;
@@ -430,12 +407,11 @@ static void test_source_stops_when_asked(void **state)
     }
 }
 
-static void test_models_without_levels_are_refused(void **state)
+TEST(test_models_without_levels_are_refused)
 {
     static const char *const names[] = {"generic-no-licence", "core-i7-6700hq", "core-i9-11900k"};
     struct profile_source source;
     struct machine_error err;
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(profile_open_model(names[i], "data", 1, 1, &source, &err), MACHINE_CANNOT);
         assert_true(strstr(err.text, "license counters") || strstr(err.text, "one frequency"));
@@ -444,12 +420,11 @@ static void test_models_without_levels_are_refused(void **state)
 }
 
 /* Those with other ways of changing: ramps instead of halts, two levels, one core group, no turbo. */
-static void test_other_models_work_as_well(void **state)
+TEST(test_other_models_work_as_well)
 {
     static const char *const names[] = {"core-i9-7940x", "core-i5-1035g4", "xeon-w-2104"};
     static struct model other;
     static struct profile_truth truth;
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct machine_error err;
         struct profile_setup setup;
@@ -465,24 +440,4 @@ static void test_other_models_work_as_well(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops_are_what_they_were_set_to),
-        cmocka_unit_test(test_overlap_is_as_published),
-        cmocka_unit_test(test_one_task_runs_at_most_once_at_a_time),
-        cmocka_unit_test(test_cpu_time_does_not_depend_on_levels),
-        cmocka_unit_test(test_narrow_code_is_slowed_by_others_alone),
-        cmocka_unit_test(test_all_cores_begin_alike),
-        cmocka_unit_test(test_late_times_are_like_early_ones),
-        cmocka_unit_test(test_late_samples_are_taken),
-        cmocka_unit_test(test_late_steps_are_ahead),
-        cmocka_unit_test(test_switches_long_ago_stay_so),
-        cmocka_unit_test(test_source_gives_records),
-        cmocka_unit_test(test_duration_is_what_was_asked_for),
-        cmocka_unit_test(test_source_stops_when_asked),
-        cmocka_unit_test(test_models_without_levels_are_refused),
-        cmocka_unit_test(test_other_models_work_as_well),
-    };
-    return cmocka_run_group_tests(tests, setup_model, NULL);
-}
+TEST_GROUP(setup_model, NULL)

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The simulation against the account of it in model_truth.c, cycle by cycle, on shipped models and on random ones. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/model/model_random.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/model_truth.h"
+#include "tests/support/test.h"
 
 static void compare(const struct model *m, const char *from, const char *to, unsigned cores, double observe_us,
                     double warm_us)
@@ -40,9 +31,8 @@ static void compare(const struct model *m, const char *from, const char *to, uns
     rig_close(&r);
 }
 
-static void shipped_models_do_what_the_truth_says(void **state)
+TEST(shipped_models_do_what_the_truth_says)
 {
-    (void)state;
     static const char *const kernels[] = {"64add",  "128fma",     "256or",       "256fma",     "512or",
                                           "512fma", "512fma-lat", "512fma@1/16", "512fma@1/64"};
     enum { N = sizeof kernels / sizeof *kernels };
@@ -63,9 +53,8 @@ static void shipped_models_do_what_the_truth_says(void **state)
 }
 
 /* The same by hand: xeon-gold-6130 as published (Gottschlag's dissertation, table 3.1, section 3.2.2). */
-static void truth_of_the_6130_is_as_published(void **state)
+TEST(truth_of_the_6130_is_as_published)
 {
-    (void)state;
     static const struct {
         enum model_phase_kind kind;
         double us, ghz, ratio;
@@ -98,9 +87,8 @@ static void truth_of_the_6130_is_as_published(void **state)
     assert_true(t.phases[2].ghz == 2.8);
 }
 
-static void truth_refuses_what_cannot_run(void **state)
+TEST(truth_refuses_what_cannot_run)
 {
-    (void)state;
     struct model m;
     struct model_truth t;
     struct machine_error err;
@@ -283,22 +271,19 @@ static void compare_random_models(bool gradual)
     free(w);
 }
 
-static void random_models_do_what_the_truth_says(void **state)
+TEST(random_models_do_what_the_truth_says)
 {
-    (void)state;
     compare_random_models(false);
 }
 
-static void gradual_models_do_what_the_truth_says(void **state)
+TEST(gradual_models_do_what_the_truth_says)
 {
-    (void)state;
     compare_random_models(true);
 }
 
 /* The voltage, read at the end of repetitions that end in the middle of each phase, as a voltage probe would. */
-static void voltage_is_what_the_truth_says(void **state)
+TEST(voltage_is_what_the_truth_says)
 {
-    (void)state;
     static const char *const kernels[] = {"64add", "128fma", "256or", "256fma", "512or", "512fma"};
     enum { N = sizeof kernels / sizeof *kernels };
     struct writer *w = malloc(sizeof *w);
@@ -336,9 +321,8 @@ static void voltage_is_what_the_truth_says(void **state)
 }
 
 /* The same where the voltage ramps: read at random moments, of which the machine tells the time. */
-static void voltage_ramps_as_the_truth_says(void **state)
+TEST(voltage_ramps_as_the_truth_says)
 {
-    (void)state;
     static const char *const kernels[] = {"64add", "128fma", "256or", "256fma", "512or", "512fma"};
     enum { N = sizeof kernels / sizeof *kernels, READINGS = 40 };
     struct writer *w = malloc(sizeof *w);
@@ -382,15 +366,4 @@ static void voltage_ramps_as_the_truth_says(void **state)
     free(w);
     print_message("%u readings on slopes\n", on_slopes);
     assert_true(on_slopes >= models / 3); /* else it has seen no ramp to speak of */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_models_do_what_the_truth_says), cmocka_unit_test(truth_of_the_6130_is_as_published),
-        cmocka_unit_test(truth_refuses_what_cannot_run),         cmocka_unit_test(random_models_do_what_the_truth_says),
-        cmocka_unit_test(gradual_models_do_what_the_truth_says), cmocka_unit_test(voltage_is_what_the_truth_says),
-        cmocka_unit_test(voltage_ramps_as_the_truth_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a model's surroundings do, against what doc/model-format.md says of them. What is certain, and not only likely,
  * is compared with model_truth in test_model_truth.c. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/model/model_random.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/model_truth.h"
+#include "tests/support/test.h"
 
 static void quiet(struct model *m)
 {
@@ -32,9 +23,8 @@ static size_t rates(const struct rig *r, const struct recording *rec, double ful
 
 /* ---- the sibling ---- */
 
-static void a_sibling_takes_its_share(void **state)
+TEST(a_sibling_takes_its_share)
 {
-    (void)state;
     static const double shares[] = {0.2, 0.6};
     enum { RUNS = 300, MOST = 1600 };
     for (size_t k = 0; k < 2; k++) {
@@ -68,9 +58,8 @@ static void a_sibling_takes_its_share(void **state)
     }
 }
 
-static void a_sibling_in_lockstep_is_always_in_the_same_place(void **state)
+TEST(a_sibling_in_lockstep_is_always_in_the_same_place)
 {
-    (void)state;
     enum { MOST = 8000 };
     struct model m;
     struct rig r;
@@ -104,9 +93,8 @@ static double mean_step(const struct rig *r, const struct recording *rec, double
     return (double)(b[RIG_CYCLES] - a[RIG_CYCLES]) / (double)(b[RIG_TSC] - a[RIG_TSC]) * r->tsc_hz * 1e-9 / ghz - 1;
 }
 
-static void a_frequency_wanders(void **state)
+TEST(a_frequency_wanders)
 {
-    (void)state;
     enum { RUNS = 4000, LAG = 10 };
     struct model m;
     struct rig r;
@@ -136,9 +124,8 @@ static void a_frequency_wanders(void **state)
     free(x);
 }
 
-static void a_frequency_wanders_within_a_repetition(void **state)
+TEST(a_frequency_wanders_within_a_repetition)
 {
-    (void)state;
     enum { LAG = 400 };
     struct model m;
     struct rig r;
@@ -161,9 +148,8 @@ static void a_frequency_wanders_within_a_repetition(void **state)
     assert_true(fabs(steps / squares / (2 * (1 - exp(-0.5))) - 1) < 0.3);
 }
 
-static void limits_slow_some_repetitions(void **state)
+TEST(limits_slow_some_repetitions)
 {
-    (void)state;
     enum { RUNS = 600 };
     struct model m;
     struct rig r;
@@ -184,9 +170,8 @@ static void limits_slow_some_repetitions(void **state)
 
 /* ---- lost time ---- */
 
-static void an_smi_is_seen_by_nobody(void **state)
+TEST(an_smi_is_seen_by_nobody)
 {
-    (void)state;
     enum { RUNS = 400 };
     struct model m;
     struct rig r;
@@ -222,9 +207,8 @@ static void an_smi_is_seen_by_nobody(void **state)
 }
 
 /* Event 28H where it counts for the core: in interrupt handlers, too, where the thread's own counters stand still. */
-static void licenses_of_the_core_count_in_handlers(void **state)
+TEST(licenses_of_the_core_count_in_handlers)
 {
-    (void)state;
     struct model m;
     struct rig r;
     rig_load("xeon-gold-6130", &m);
@@ -259,9 +243,8 @@ static double first_ghz(struct rig *r, const char *kernel, unsigned repetition)
     return rig_sample(r, &rec, 5).ghz;
 }
 
-static void repetitions_follow_each_other(void **state)
+TEST(repetitions_follow_each_other)
 {
-    (void)state;
     struct model m;
     struct rig r;
     quiet(&m);
@@ -282,9 +265,8 @@ static void repetitions_follow_each_other(void **state)
     }
 }
 
-static void readings_are_stamped(void **state)
+TEST(readings_are_stamped)
 {
-    (void)state;
     struct model m;
     struct rig r;
     struct machine_error err;
@@ -325,9 +307,8 @@ static double time_of_first_slow(const struct rig *r, const struct recording *re
 }
 
 /* Short, dense 512-bit multiplies ask for the AVX2 level only (Gottschlag's dissertation, section 3.2.1). */
-static void one_kernel_may_need_less(void **state)
+TEST(one_kernel_may_need_less)
 {
-    (void)state;
     struct model m;
     struct rig r;
     quiet(&m);
@@ -349,9 +330,8 @@ static void one_kernel_may_need_less(void **state)
     rig_close(&r);
 }
 
-static void trigger_counts_scatter(void **state)
+TEST(trigger_counts_scatter)
 {
-    (void)state;
     enum { RUNS = 400 };
     struct model m;
     struct rig r;
@@ -397,9 +377,8 @@ static double watts(const struct model *m, const char *kernel)
     return (after.joules - before.joules) / (after.seconds - before.seconds) - m->idle_watts;
 }
 
-static void corunners_follow_boosts(void **state)
+TEST(corunners_follow_boosts)
 {
-    (void)state;
     struct model m;
     quiet(&m);
     m.boosts[m.n_boosts++] = (struct model_boost){
@@ -427,9 +406,8 @@ static int parse_with(const char *more, struct model *m, struct machine_error *e
     return status;
 }
 
-static void surroundings_are_read(void **state)
+TEST(surroundings_are_read)
 {
-    (void)state;
     struct model m;
     struct machine_error err;
     int status = parse_with("[sibling]\nshare = 0.6 # t\nperiod_us = 400 # t\nfactor = 0.55 # t\nlockstep = yes # t\n"
@@ -451,9 +429,8 @@ static void surroundings_are_read(void **state)
     assert_string_equal(m.demands[m.n_demands - 1].kernel, "512mul");
 }
 
-static void wrong_surroundings_are_refused(void **state)
+TEST(wrong_surroundings_are_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *why;
     } cases[] = {
@@ -477,33 +454,10 @@ static void wrong_surroundings_are_refused(void **state)
     }
 }
 
-static void decay_is_that_of_the_library(void **state)
+TEST(decay_is_that_of_the_library)
 {
-    (void)state;
     for (double x = 1e-9; x < 600; x *= 1.01)
         assert_true(fabs(model_decay(x) / exp(-x) - 1) < 1e-10);
     assert_true(model_decay(0) == 1);
     assert_true(model_decay(INFINITY) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sibling_takes_its_share),
-        cmocka_unit_test(a_sibling_in_lockstep_is_always_in_the_same_place),
-        cmocka_unit_test(a_frequency_wanders),
-        cmocka_unit_test(a_frequency_wanders_within_a_repetition),
-        cmocka_unit_test(limits_slow_some_repetitions),
-        cmocka_unit_test(an_smi_is_seen_by_nobody),
-        cmocka_unit_test(licenses_of_the_core_count_in_handlers),
-        cmocka_unit_test(repetitions_follow_each_other),
-        cmocka_unit_test(readings_are_stamped),
-        cmocka_unit_test(one_kernel_may_need_less),
-        cmocka_unit_test(trigger_counts_scatter),
-        cmocka_unit_test(corunners_follow_boosts),
-        cmocka_unit_test(surroundings_are_read),
-        cmocka_unit_test(wrong_surroundings_are_refused),
-        cmocka_unit_test(decay_is_that_of_the_library),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reading registers, the machine that has them, and what the transition probe makes of readings that fail. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "drivers/msr/msr_machine.h"
 #include "computer/msr/msr_device.h"
 #include "computer/cpu/tsc.h"
 #include "probes/transition.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 /* ---- registers in memory: those that are not set fault ---- */
 
@@ -83,9 +74,8 @@ static void put_gold_6130(struct registers *r)
 
 /* ---- files ---- */
 
-static void test_files_are_read_at_the_offset_of_the_register(void **state)
+TEST(test_files_are_read_at_the_offset_of_the_register)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX], path[200];
     struct msr_device d;
     uint64_t value = 0, written = UINT64_C(0x1122334455667788);
@@ -114,9 +104,8 @@ static void test_files_are_read_at_the_offset_of_the_register(void **state)
     folder_remove(root);
 }
 
-static void test_survey(void **state)
+TEST(test_survey)
 {
-    (void)state;
     struct registers r = {0};
     struct msr_device d;
     struct msr_survey s;
@@ -195,9 +184,8 @@ static void expect_turbo(struct registers *r, const struct msr_part *p, const ch
     assert_int_equal(s.answered, answered);
 }
 
-static void test_survey_of_turbo_limits(void **state)
+TEST(test_survey_of_turbo_limits)
 {
-    (void)state;
     static const struct msr_part haswell_ep = {.intel = true, .family = 6, .model = 0x3f};
     static const struct msr_part client = {.intel = true, .family = 6, .model = 0x5e};
     struct registers r = {0};
@@ -328,9 +316,8 @@ static struct machine wrap(struct inner *inner, struct registers *r)
     return out;
 }
 
-static void test_wrapping_keeps_what_is_inside(void **state)
+TEST(test_wrapping_keeps_what_is_inside)
 {
-    (void)state;
     struct inner inner = {0};
     struct registers r = {0};
     struct machine m = wrap(&inner, &r);
@@ -373,9 +360,8 @@ static void test_wrapping_keeps_what_is_inside(void **state)
     assert_int_equal(inner.closed, 1);
 }
 
-static void test_interruptions_by_the_firmware_are_counted(void **state)
+TEST(test_interruptions_by_the_firmware_are_counted)
 {
-    (void)state;
     for (int counted = 0; counted < 2; counted++) {
         struct registers r = {0};
         struct inner inner = {.registers = &r};
@@ -396,9 +382,8 @@ static void test_interruptions_by_the_firmware_are_counted(void **state)
     }
 }
 
-static void test_registers_that_cannot_be_opened(void **state)
+TEST(test_registers_that_cannot_be_opened)
 {
-    (void)state;
     struct inner inner = {0};
     struct registers r = {.open_errno = EPERM};
     struct machine m = wrap(&inner, &r);
@@ -463,9 +448,8 @@ static uint64_t promptly_tsc(const struct machine *m)
     return ((const struct inner *)m->state)->end_tsc + 100;
 }
 
-static void test_voltage_is_read_at_scattered_times(void **state)
+TEST(test_voltage_is_read_at_scattered_times)
 {
-    (void)state;
     struct inner inner = {0};
     struct machine_ops ops = inner_ops;
     struct machine m = {.ops = &ops, .state = &inner};
@@ -510,9 +494,8 @@ static void test_voltage_is_read_at_scattered_times(void **state)
     repetitions_free(&result);
 }
 
-static void test_a_voltage_that_cannot_be_read_is_missing_with_its_reason(void **state)
+TEST(test_a_voltage_that_cannot_be_read_is_missing_with_its_reason)
 {
-    (void)state;
     static const struct {
         bool there;
         uint64_t value;
@@ -551,9 +534,8 @@ static int read_every_third(struct machine *m, uint32_t reg, uint64_t *value, st
     return MACHINE_CANNOT;
 }
 
-static void test_readings_that_fail_now_and_then_are_counted(void **state)
+TEST(test_readings_that_fail_now_and_then_are_counted)
 {
-    (void)state;
     struct inner inner = {0};
     struct machine_ops ops = inner_ops;
     struct machine m = {.ops = &ops, .state = &inner};
@@ -566,9 +548,8 @@ static void test_readings_that_fail_now_and_then_are_counted(void **state)
     repetitions_free(&result);
 }
 
-static void test_a_reading_that_comes_late_tells_nothing(void **state)
+TEST(test_a_reading_that_comes_late_tells_nothing)
 {
-    (void)state;
     struct inner inner = {.late_us = 500};
     struct registers r = {0};
     struct machine m = wrap(&inner, &r);
@@ -581,9 +562,8 @@ static void test_a_reading_that_comes_late_tells_nothing(void **state)
     m.ops->close(&m);
 }
 
-static void test_a_machine_without_registers_says_so(void **state)
+TEST(test_a_machine_without_registers_says_so)
 {
-    (void)state;
     struct inner inner = {0};
     struct machine m = {.ops = &inner_ops, .state = &inner};
     struct repetitions result;
@@ -593,21 +573,7 @@ static void test_a_machine_without_registers_says_so(void **state)
     repetitions_free(&result);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files_are_read_at_the_offset_of_the_register),
-        cmocka_unit_test(test_survey),
-        cmocka_unit_test(test_survey_of_turbo_limits),
-        cmocka_unit_test(test_wrapping_keeps_what_is_inside),
-        cmocka_unit_test(test_interruptions_by_the_firmware_are_counted),
-        cmocka_unit_test(test_registers_that_cannot_be_opened),
-        cmocka_unit_test(test_voltage_is_read_at_scattered_times),
-        cmocka_unit_test(test_a_voltage_that_cannot_be_read_is_missing_with_its_reason),
-        cmocka_unit_test(test_readings_that_fail_now_and_then_are_counted),
-        cmocka_unit_test(test_a_reading_that_comes_late_tells_nothing),
-        cmocka_unit_test(test_a_machine_without_registers_says_so),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,28 +4,19 @@
  * payloads run, bursts, first uses, trials. Nothing here depends on how fast this processor is, or how busy.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "computer/cpu/tsc.h"
 #include "drivers/native/native.h"
 #include "drivers/native/trials.h"
 #include "tests/support/golden.h"
 #include "tests/support/made_clock.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 /* ---- the system, in the place of the C library's ---- */
 
@@ -167,9 +158,8 @@ static void skip_without_made_clock(void)
 
 /* ---- the clock itself ---- */
 
-static void the_rate_is_found_as_exactly_as_the_clock_tells(void **state)
+TEST_WITH(the_rate_is_found_as_exactly_as_the_clock_tells, make_native, NULL)
 {
-    (void)state;
     skip_without_made_clock();
     struct golden g;
     FILE *out = golden_begin(&g);
@@ -196,13 +186,12 @@ static void the_rate_is_found_as_exactly_as_the_clock_tells(void **state)
     golden_expect(&g, "machine/clock", "rate", false);
 }
 
-static void the_step_is_found(void **state)
+TEST_WITH(the_step_is_found, make_native, NULL)
 {
     static const struct {
         unsigned read, spread, quantum;
         double step;
     } cases[] = {{20, 30, 26, 26}, {20, 30, 10, 10}, {31, 9, 0, 1}, {26, 0, 26, 0}, {400, 300, 100, 100}};
-    (void)state;
     skip_without_made_clock();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double step = -1;
@@ -218,11 +207,10 @@ static void the_step_is_found(void **state)
 
 /* ---- how fast a payload runs ---- */
 
-static void rates_of_payloads(void **state)
+TEST_WITH(rates_of_payloads, make_native, NULL)
 {
     static const unsigned ticks[] = {1, 37, 999, 1000, 1001, 4000, 90000};
     static const double periods[] = {0.25, 1, 4, 4.01, 500};
-    (void)state;
     skip_without_made_clock();
     struct golden g;
     FILE *out = golden_begin(&g);
@@ -247,7 +235,7 @@ static void rates_of_payloads(void **state)
 
 /* ---- around a repetition ---- */
 
-static void what_came_meanwhile_is_told(void **state)
+TEST_WITH(what_came_meanwhile_is_told, make_native, NULL)
 {
     static const struct segment segments[] = {{.duration_us = 300}, {.duration_us = 20.5}};
     const struct run_request r = {.segments = segments, .n_segments = 2};
@@ -255,7 +243,6 @@ static void what_came_meanwhile_is_told(void **state)
     struct native_watch watch;
     struct recording rec;
     uint64_t words[1];
-    (void)state;
     made.setup.n_counters = 3;
     made.setup.max_samples = 500;
     usage = (struct rusage){.ru_minflt = 100, .ru_majflt = 1000, .ru_nvcsw = 10000, .ru_nivcsw = 100000};
@@ -294,40 +281,7 @@ static struct bursts_request bursts_of(uint64_t count, double every_us)
     return r;
 }
 
-static void bursts_by_the_clock(void **state)
-{
-    static const uint64_t counts[] = {0, 1, 1999, 2000, 2001, 12345};
-    static const double every[] = {0, 30, 100};
-    struct machine m = {.state = &made};
-    (void)state;
-    skip_without_made_clock();
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        for (size_t k = 0; k < sizeof every / sizeof *every; k++) {
-            struct bursts_request r = bursts_of(counts[i], every[k]);
-            struct burst b[4];
-            const char *disturbed = "?";
-            struct machine_error err;
-            int status;
-            make_native(state);
-            made_clock.spread = 3;
-            payload.ticks = 170;
-            payload.late_at = k == 2 ? 26 : 16;
-            payload.late = 150000;
-            BY_MADE_CLOCK(status = native_bursts(&m, &r, b, &disturbed, &err));
-            assert_int_equal(status, MACHINE_OK);
-            assert_null(disturbed);
-            fprintf(out, "%" PRIu64 " every %g us: %u calls of %" PRIu64 ", %u of %" PRIu64 " wide blocks\n", counts[i],
-                    every[k], payload.calls, payload.asked[6], wide.calls, wide.asked[0]);
-            for (size_t n = 0; n < 4; n++)
-                fprintf(out, "  wide %" PRIu64 " plain %" PRIu64 " lost %" PRIu64 " instructions %" PRIu64 "\n",
-                        b[n].wide, b[n].plain, b[n].lost, b[n].instructions);
-        }
-    golden_expect(&g, "machine/clock", "bursts", false);
-}
-
-static void what_disturbs_bursts(void **state)
+TEST_WITH(what_disturbs_bursts, make_native, NULL)
 {
     static const struct {
         struct rusage growth;
@@ -341,7 +295,6 @@ static void what_disturbs_bursts(void **state)
         {{.ru_minflt = 1, .ru_nivcsw = 1}, true, "migrated to another CPU"},
     };
     struct machine m = {.state = &made};
-    (void)state;
     skip_without_made_clock();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bursts_request r = bursts_of(10, 20);
@@ -374,10 +327,9 @@ static void what_disturbs_bursts(void **state)
 
 /* ---- first uses ---- */
 
-static void first_uses_by_the_clock(void **state)
+TEST_WITH(first_uses_by_the_clock, make_native, NULL)
 {
     struct machine m = {.state = &made};
-    (void)state;
     skip_without_made_clock();
     if ((kernel_named("256fma").kernel->features & ~kernel_cpu_features()) != 0) {
         print_message("skipped: no FMA here\n");
@@ -411,7 +363,7 @@ static void first_uses_by_the_clock(void **state)
     golden_expect(&g, "machine/clock", "first-use", false);
 }
 
-static void first_uses_that_are_refused(void **state)
+TEST_WITH(first_uses_that_are_refused, make_native, NULL)
 {
     static const struct {
         double warm_us, idle_us, observe_us;
@@ -423,7 +375,6 @@ static void first_uses_that_are_refused(void **state)
     struct machine m = {.state = &made};
     struct first_use_seen seen;
     struct machine_error err;
-    (void)state;
     struct first_use_request r = {.warm = kernel_named("256fma"), .warm_us = 1, .idle_us = 1, .observe_us = 1};
     made.features = 0; /* what is not refused before lacks FMA */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -503,44 +454,6 @@ static int tried(struct trials_request *r, double *duration, struct trials_seen 
     return status;
 }
 
-static void trials_by_the_clock(void **state)
-{
-    static const enum trials_before before[] = {TRIALS_NOTHING, TRIALS_SPOIL};
-    static const size_t bytes[] = {0, 64, 65536, 1 << 20};
-    static const double us[] = {0.001, 1, 50};
-    (void)state;
-    skip_without_made_clock();
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    for (size_t b = 0; b < 2; b++)
-        for (size_t i = 0; i < 4; i++)
-            for (size_t k = 0; k < 3; k++) {
-                struct trials_request r = {.workload = WORKLOAD_LOAD,
-                                           .before = before[b],
-                                           .bytes = bytes[i],
-                                           .trial_us = us[k],
-                                           .trials = TRIALS};
-                double duration[TRIALS] = {0};
-                struct trials_seen seen;
-                struct machine_error err;
-                make_native(state);
-                made.tsc_step = i == 3 ? 26 : 0;
-                r.workload = bytes[i] == 0 ? WORKLOAD_REGISTER : WORKLOAD_LOAD;
-                work = (struct made_work){.round_ticks = 9, .longer = 1};
-                assert_int_equal(tried(&r, duration, &seen, &err), MACHINE_OK);
-                fprintf(out, "%zu bytes, %g us%s: %" PRIu64 " rounds, resolution %.7g, %u calls, spoiled %u;", r.bytes,
-                        us[k], b ? ", spoiled" : "", seen.rounds, seen.resolution, work.calls, work.spoils);
-                for (size_t n = 0; n < TRIALS; n++)
-                    fprintf(out, " %.7g", duration[n]);
-                fprintf(out, "; first rounds %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", work.first[0], work.first[1],
-                        work.first[2]);
-                assert_false(seen.cycles);
-                assert_int_equal(seen.discarded, 0);
-                assert_true(isnan(seen.between.interrupts) && isnan(seen.between.steal_ms));
-            }
-    golden_expect(&g, "machine/clock", "trials", false);
-}
-
 /* How many calls of the work there are before the first trial. */
 static unsigned calls_before(const struct trials_request *r)
 {
@@ -555,9 +468,8 @@ static unsigned calls_before(const struct trials_request *r)
 }
 
 /* A second and ten trials is no trial; twice that is forgiven. */
-static void standstills_are_repeated(void **state)
+TEST_WITH(standstills_are_repeated, make_native, NULL)
 {
-    (void)state;
     skip_without_made_clock();
     struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 1000, .trials = TRIALS};
     const unsigned ahead = calls_before(&r);
@@ -580,12 +492,11 @@ static void standstills_are_repeated(void **state)
         }
 }
 
-static void trials_can_be_stopped(void **state)
+TEST_WITH(trials_can_be_stopped, make_native, NULL)
 {
     double duration[TRIALS];
     struct trials_seen seen;
     struct machine_error err;
-    (void)state;
     skip_without_made_clock();
     struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 9990, .trials = TRIALS, .stop = stop_asked};
     const unsigned ahead = calls_before(&r);
@@ -611,7 +522,7 @@ static void trials_can_be_stopped(void **state)
 }
 
 /* At each limit, and beyond it. */
-static void trials_that_nobody_can_run(void **state)
+TEST_WITH(trials_that_nobody_can_run, make_native, NULL)
 {
     static const struct {
         unsigned trials;
@@ -630,7 +541,6 @@ static void trials_that_nobody_can_run(void **state)
         {1, 1, 96, WORKLOAD_LOAD, false},        {1, 1, 1 << 20, WORKLOAD_LOAD, true},
     };
     struct machine_error err;
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct trials_request r = {.workload = cases[i].workload,
                                    .bytes = cases[i].bytes,
@@ -651,13 +561,12 @@ static void trials_that_nobody_can_run(void **state)
     assert_string_equal(err.text, "the made machine was not prepared");
 }
 
-static void trials_that_fail(void **state)
+TEST_WITH(trials_that_fail, make_native, NULL)
 {
     double duration[TRIALS];
     struct trials_seen seen;
     struct machine_error err;
     struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 1, .trials = TRIALS};
-    (void)state;
     skip_without_made_clock();
     cpu_seen = made.cpu + 1;
     work = (struct made_work){.round_ticks = 10};
@@ -674,26 +583,4 @@ static void trials_that_fail(void **state)
     assert_int_equal(tried(&r, duration, &seen, &err), MACHINE_CANNOT);
     assert_memory_equal(err.text, "no memory for a buffer of 1.05 MB: ", 35);
     assert_int_equal(work.calls, 0);
-}
-
-#define WITH_NATIVE(test) cmocka_unit_test_setup(test, make_native)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_NATIVE(the_rate_is_found_as_exactly_as_the_clock_tells),
-        WITH_NATIVE(the_step_is_found),
-        WITH_NATIVE(rates_of_payloads),
-        WITH_NATIVE(what_came_meanwhile_is_told),
-        WITH_NATIVE(bursts_by_the_clock),
-        WITH_NATIVE(what_disturbs_bursts),
-        WITH_NATIVE(first_uses_by_the_clock),
-        WITH_NATIVE(first_uses_that_are_refused),
-        WITH_NATIVE(trials_by_the_clock),
-        WITH_NATIVE(standstills_are_repeated),
-        WITH_NATIVE(trials_can_be_stopped),
-        WITH_NATIVE(trials_that_nobody_can_run),
-        WITH_NATIVE(trials_that_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

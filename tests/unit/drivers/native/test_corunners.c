@@ -3,21 +3,13 @@
 /* Threads that keep other cores busy: that they run where they should, and stop. */
 #include <dirent.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <stdatomic.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "drivers/native/corunners.h"
 #include "computer/cpu/cpu.h"
+#include "tests/support/test.h"
 
 static const uint64_t slice = 100000; /* 20 to 100 us on any TSC */
 
@@ -89,9 +81,8 @@ static void other_thread_allowed(char *out, size_t size)
     out[strcspn(out, "\n")] = '\0';
 }
 
-static void test_none_is_none(void **state)
+TEST(test_none_is_none)
 {
-    (void)state;
     struct machine_error err;
     struct payload p = adds();
     struct corunners *c = (void *)&err;
@@ -100,9 +91,8 @@ static void test_none_is_none(void **state)
     corunners_stop(c);
 }
 
-static void test_they_run_on_their_cpu_until_stopped(void **state)
+TEST(test_they_run_on_their_cpu_until_stopped)
 {
-    (void)state;
     struct machine_error err;
     struct payload p = adds();
     struct corunners *c;
@@ -125,9 +115,8 @@ static void test_they_run_on_their_cpu_until_stopped(void **state)
 
 /* One with the real-time priority of the measuring thread would keep the kernel's own threads off its core. Any policy
  * that may be taken without rights shows whether it is inherited. */
-static void test_they_run_at_normal_priority(void **state)
+TEST(test_they_run_at_normal_priority)
 {
-    (void)state;
     const struct sched_param none = {.sched_priority = 0};
     struct machine_error err;
     struct payload p = adds();
@@ -141,9 +130,8 @@ static void test_they_run_at_normal_priority(void **state)
     assert_int_equal(policy, SCHED_OTHER);
 }
 
-static void test_a_cpu_that_is_not_there_leaves_nothing_running(void **state)
+TEST(test_a_cpu_that_is_not_there_leaves_nothing_running)
 {
-    (void)state;
     struct machine_error err;
     struct payload p = adds();
     struct corunners *c;
@@ -169,28 +157,15 @@ static uint64_t slow_slice(uint64_t blocks, uint64_t deadline, void *kernel_stat
     return blocks;
 }
 
-static void test_they_are_busy_when_they_have_started(void **state)
+TEST(test_they_are_busy_when_they_have_started)
 {
     const int cpus[] = {some_cpu(), some_cpu()};
     struct payload p = adds();
     struct corunners *c;
     struct machine_error err;
-    (void)state;
     p.run = slow_slice;
     assert_int_equal(corunners_start(cpus, 2, &p, slice, &c, &err), MACHINE_OK);
     assert_true(atomic_load(&slices_over) >= 2);
     assert_true(corunners_slices(c, 0) >= 1 && corunners_slices(c, 1) >= 1);
     corunners_stop(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_none_is_none),
-        cmocka_unit_test(test_they_are_busy_when_they_have_started),
-        cmocka_unit_test(test_they_run_on_their_cpu_until_stopped),
-        cmocka_unit_test(test_they_run_at_normal_priority),
-        cmocka_unit_test(test_a_cpu_that_is_not_there_leaves_nothing_running),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

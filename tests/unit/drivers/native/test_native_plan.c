@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a native machine makes of a request for a repetition, and which it refuses: on a made state, without a
  * clock; and on which CPUs it looks when it is opened. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "drivers/native/native.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 static struct native made; /* large */
 
@@ -46,9 +38,8 @@ static void is_refused(const struct run_request *r, int status, const char *text
     assert_string_equal(status == MACHINE_OK ? "" : err.text, text);
 }
 
-static void test_requests(void **state)
+TEST_WITH(test_requests, make_native, NULL)
 {
-    (void)state;
     struct run_request r = request_of("-s-", 2);
     is_refused(&r, MACHINE_OK, "");
     r = request_of("ss", 0);
@@ -80,9 +71,8 @@ static void test_requests(void **state)
     is_refused(&r, MACHINE_FAILED, "the made machine was not prepared");
 }
 
-static void test_a_plan(void **state)
+TEST_WITH(test_a_plan, make_native, NULL)
 {
-    (void)state;
     struct sampling p;
     struct machine_error err;
     struct run_request r = request_of("-ss-", 2);
@@ -120,9 +110,8 @@ static void test_a_plan(void **state)
 }
 
 /* A copy of a kernel is a payload of its own, whose code lies elsewhere. */
-static void test_a_copy(void **state)
+TEST_WITH(test_a_copy, make_native, NULL)
 {
-    (void)state;
     struct sampling p;
     struct machine_error err;
     struct run_request r = request_of("ss", 1);
@@ -133,9 +122,8 @@ static void test_a_copy(void **state)
     assert_true(p.stretch[0].lane->lines * SAMPLING_LINE >= segments[0].payload.bytes);
 }
 
-static void test_room_for_periods(void **state)
+TEST_WITH(test_room_for_periods, make_native, NULL)
 {
-    (void)state;
     struct sampling p;
     struct machine_error err;
     struct run_request r = request_of("-s", 1);
@@ -149,9 +137,8 @@ static void test_room_for_periods(void **state)
 }
 
 /* There is room for all lanes of some repetitions; then they are measured again. */
-static void test_lanes_are_forgotten(void **state)
+TEST_WITH(test_lanes_are_forgotten, make_native, NULL)
 {
-    (void)state;
     struct sampling p;
     struct machine_error err;
     struct run_request r = request_of("ss", 0);
@@ -162,9 +149,8 @@ static void test_lanes_are_forgotten(void **state)
     assert_int_equal(made.n_lanes, 2);
 }
 
-static void test_kernels_that_cannot_run(void **state)
+TEST_WITH(test_kernels_that_cannot_run, make_native, NULL)
 {
-    (void)state;
     struct machine_error err;
     struct payload p = kernel_named("512fma");
     made.features = 0;
@@ -190,9 +176,8 @@ static void test_kernels_that_cannot_run(void **state)
     made.lacking = 0;
 }
 
-static void test_what_it_tells(void **state)
+TEST_WITH(test_what_it_tells, make_native, NULL)
 {
-    (void)state;
     struct machine_info i;
     made.active_cores = 4;
     made.active_in_package = 3;
@@ -233,9 +218,8 @@ int sched_setaffinity(pid_t task, size_t size, const cpu_set_t *set)
 }
 
 /* One CPU of each kind: where all cores are alike none but the one it is on, however many there are. */
-static void test_cores_that_are_alike_are_left_alone(void **state)
+TEST_WITH(test_cores_that_are_alike_are_left_alone, make_native, NULL)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX], list[2][40] = {""};
     struct cpu_leaves leaves;
     struct cpu_mask allowed;
@@ -263,19 +247,4 @@ static void test_cores_that_are_alike_are_left_alone(void **state)
         folder_put_line(root, "devices/cpu_core/cpus", list[1]);
     }
     folder_remove(root);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_requests, make_native),
-        cmocka_unit_test_setup(test_a_plan, make_native),
-        cmocka_unit_test_setup(test_a_copy, make_native),
-        cmocka_unit_test_setup(test_room_for_periods, make_native),
-        cmocka_unit_test_setup(test_lanes_are_forgotten, make_native),
-        cmocka_unit_test_setup(test_kernels_that_cannot_run, make_native),
-        cmocka_unit_test_setup(test_what_it_tells, make_native),
-        cmocka_unit_test_setup(test_cores_that_are_alike_are_left_alone, make_native),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where a repetition runs: real-time priority for short ones alone, and nothing of it stays. */
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "drivers/native/pinning.h"
 #include "tests/support/some_cpu.h"
+#include "tests/support/test.h"
 
 /* A tenth of the time is given back where it was taken from others: with the priority, and not beyond the limit. */
-static void a_rest_follows_real_time_alone(void **state)
+TEST(a_rest_follows_real_time_alone)
 {
     static const struct {
         bool realtime;
         double us, limit_us, rest_us;
     } cases[] = {{true, 1000, 855000, 100}, {true, 855000, 855000, 85500}, {true, 855001, 855000, 0},
                  {false, 1000, 855000, 0},  {false, 900000, 855000, 0},    {true, 0, 0, 0}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pinning p = {
             .realtime = cases[i].realtime, .realtime_limit_us = cases[i].limit_us, .policy = sched_getscheduler(0)};
@@ -40,17 +33,16 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static void the_rest_is_taken_once(void **state)
+TEST(the_rest_is_taken_once)
 {
     struct pinning p = {.rest_us = 20000};
-    (void)state;
     double begin = now_us();
     pinning_begin(&p, 1000);
     assert_true(now_us() - begin >= 20000);
     assert_true(p.rest_us == 0);
 }
 
-static void the_priority_is_for_short_repetitions(void **state)
+TEST(the_priority_is_for_short_repetitions)
 {
     static const struct {
         double us;
@@ -59,7 +51,6 @@ static void the_priority_is_for_short_repetitions(void **state)
     struct pinning p;
     struct machine_error err;
     const int policy = sched_getscheduler(0);
-    (void)state;
     assert_int_equal(pinning_enter(&p, some_cpu(), 100, &err), MACHINE_OK);
     bool allowed = p.realtime;
     p.realtime_limit_us = 5000;
@@ -79,12 +70,11 @@ static void the_priority_is_for_short_repetitions(void **state)
     }
 }
 
-static void nothing_stays(void **state)
+TEST(nothing_stays)
 {
     cpu_set_t before, within, after;
     struct pinning p;
     struct machine_error err;
-    (void)state;
     const int cpu = some_cpu(), policy = sched_getscheduler(0);
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     assert_int_equal(pinning_enter(&p, cpu, 5000, &err), MACHINE_OK);
@@ -102,11 +92,10 @@ static void nothing_stays(void **state)
     assert_int_equal(sched_getscheduler(0), policy);
 }
 
-static void a_cpu_that_is_not_there(void **state)
+TEST(a_cpu_that_is_not_there)
 {
     struct pinning p;
     struct machine_error err;
-    (void)state;
     assert_int_equal(pinning_enter(&p, 8191, 100, &err), MACHINE_FAILED);
     assert_non_null(strstr(err.text, "CPU 8191"));
     assert_false(p.entered);
@@ -114,11 +103,10 @@ static void a_cpu_that_is_not_there(void **state)
 }
 
 /* Code that ends at a page's end is read to there: behind it nothing is mapped. */
-static void code_is_touched_to_its_end(void **state)
+TEST(code_is_touched_to_its_end)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     static const size_t before_end[] = {1, 64, 700, 4095, 4096, 5000};
-    (void)state;
     unsigned char *code = mmap(NULL, 3 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(code != MAP_FAILED);
     assert_int_equal(mprotect(code + 2 * page, page, PROT_NONE), 0);
@@ -129,17 +117,4 @@ static void code_is_touched_to_its_end(void **state)
         pinning_touch(&p);
     }
     munmap(code, 3 * page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rest_follows_real_time_alone),
-        cmocka_unit_test(the_rest_is_taken_once),
-        cmocka_unit_test(the_priority_is_for_short_repetitions),
-        cmocka_unit_test(nothing_stays),
-        cmocka_unit_test(a_cpu_that_is_not_there),
-        cmocka_unit_test(code_is_touched_to_its_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

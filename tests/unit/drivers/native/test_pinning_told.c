@@ -12,27 +12,16 @@
 #define clock_nanosleep made_clock_nanosleep
 #endif
 
-#include <errno.h>
-#include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "drivers/native/pinning.h"
 #include "tests/support/some_cpu.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 /* ---- the system, in the place of the C library's ---- */
 
@@ -145,14 +134,13 @@ static void is_asked(const char *expected)
 
 /* ---- */
 
-static void memory_is_taken_in_pages(void **state)
+TEST_WITH(memory_is_taken_in_pages, begin, NULL)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
         size_t bytes;
         const char *lock;
     } cases[] = {{1, "lock 4096; "}, {4096, "lock 4096; "}, {4097, "lock 8192; "}, {8192, "lock 8192; "}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(pinning_enter(&p, some_cpu(), cases[i].bytes, &err), MACHINE_OK);
         assert_memory_equal(asked, cases[i].lock, strlen(cases[i].lock));
@@ -164,10 +152,9 @@ static void memory_is_taken_in_pages(void **state)
     }
 }
 
-static void what_is_refused_is_told(void **state)
+TEST_WITH(what_is_refused_is_told, begin, NULL)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
-    (void)state;
     no_lock = true;
     assert_int_equal(pinning_enter(&p, some_cpu(), 5000, &err), MACHINE_OK);
     assert_string_equal(p.note, "the sample buffer is not locked in memory (Cannot allocate memory; 8 kB needed, limit "
@@ -201,7 +188,7 @@ static void what_is_refused_is_told(void **state)
 }
 
 /* Back to what it was, when it begins, between repetitions and at the end. */
-static void the_policy_is_put_back(void **state)
+TEST_WITH(the_policy_is_put_back, begin, NULL)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
@@ -212,7 +199,6 @@ static void the_policy_is_put_back(void **state)
                  {SCHED_RR, 7, false, "policy 7; "},
                  {SCHED_RR, 7, true, "policy 0; "},
                  {SCHED_FIFO, 9, false, "fifo 9; "}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char expected[80];
         begin(state);
@@ -235,7 +221,7 @@ static void the_policy_is_put_back(void **state)
 }
 
 /* Nine tenths of what the kernel lets real-time threads have. */
-static void long_repetitions_have_no_priority(void **state)
+TEST_WITH(long_repetitions_have_no_priority, begin, NULL)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
@@ -244,7 +230,6 @@ static void long_repetitions_have_no_priority(void **state)
         bool fifo;
     } cases[] = {{0, 855000, true}, {0, 855001, false},  {500000, 450000, true}, {500000, 450001, false},
                  {-1, 1e12, true},  {-1, 1.1e12, false}, {1000, 900, true},      {1000, 901, false}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin(state);
         realtime_us = cases[i].runtime_us;
@@ -258,14 +243,13 @@ static void long_repetitions_have_no_priority(void **state)
     }
 }
 
-static void rests_are_as_long_as_they_should_be(void **state)
+TEST_WITH(rests_are_as_long_as_they_should_be, begin, NULL)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
         double us;
         long seconds, nanoseconds;
     } cases[] = {{0.5, 0, 500}, {85500, 0, 85500000}, {999999, 0, 999999000}, {1e6, 1, 0}, {2500000, 2, 500000000}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         p = (struct pinning){.rest_us = cases[i].us, .realtime = true, .realtime_limit_us = 10};
         rested = (struct timespec){-1, -1};
@@ -280,26 +264,10 @@ static void rests_are_as_long_as_they_should_be(void **state)
     }
 }
 
-static void leaving_what_was_not_entered(void **state)
+TEST_WITH(leaving_what_was_not_entered, begin, NULL)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");
-    (void)state;
     p = (struct pinning){.realtime = true};
     pinning_leave(&p);
     is_asked("");
-}
-
-#define AFRESH(test) cmocka_unit_test_setup(test, begin)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AFRESH(memory_is_taken_in_pages),
-        AFRESH(what_is_refused_is_told),
-        AFRESH(the_policy_is_put_back),
-        AFRESH(long_repetitions_have_no_priority),
-        AFRESH(rests_are_as_long_as_they_should_be),
-        AFRESH(leaving_what_was_not_entered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

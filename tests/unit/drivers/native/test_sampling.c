@@ -3,16 +3,8 @@
  * The sampling loop on made payloads and a made clock, which readings tell and blocks move on; but for the time at
  * which it starts, which is the processor's. Samples are so long that this does not matter.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/native/sampling.h"
+#include "tests/support/test.h"
 
 enum { ROOM = 1000, CODE_LINES = 10 };
 #define SAMPLE UINT64_C(100000000) /* ticks */
@@ -92,9 +84,8 @@ static struct sampling_log run(const struct sampling *p)
     return log;
 }
 
-static void test_samples_of_fixed_work(void **state)
+TEST(test_samples_of_fixed_work)
 {
-    (void)state;
     struct sampling p = plan_of("-sss", 2);
     struct sampling_log log = run(&p);
     assert_false(log.cut);
@@ -114,9 +105,8 @@ static void test_samples_of_fixed_work(void **state)
 }
 
 /* A throttled payload takes longer for the same work, and nothing else changes. */
-static void test_throttled_samples_take_longer(void **state)
+TEST(test_throttled_samples_take_longer)
 {
-    (void)state;
     struct sampling p = plan_of("-s", 1);
     made.slow_blocks = 20;
     struct sampling_log log = run(&p);
@@ -128,9 +118,8 @@ static void test_throttled_samples_take_longer(void **state)
 }
 
 /* So many blocks exactly, however long they take; what comes behind lasts as long as ever. */
-static void test_a_stretch_of_so_many_blocks(void **state)
+TEST(test_a_stretch_of_so_many_blocks)
 {
-    (void)state;
     static const uint64_t counts[] = {1, 9, 10, 11, 25, 100, 333};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         for (uint64_t slow = 0; slow <= 50; slow += 25) {
@@ -156,18 +145,16 @@ static void test_a_stretch_of_so_many_blocks(void **state)
 }
 
 /* What runs next is called for nothing with each sample, and what runs last itself. */
-static void test_what_comes_is_prepared(void **state)
+TEST(test_what_comes_is_prepared)
 {
-    (void)state;
     struct sampling p = plan_of("ss", 1);
     (void)run(&p);
     assert_int_equal(made.nothing[0], 0);
     assert_int_equal(made.nothing[1], 20);
 }
 
-static void test_origin_and_time_0(void **state)
+TEST(test_origin_and_time_0)
 {
-    (void)state;
     static const struct {
         const char *sampled;
         size_t zero, n, zero_reading;
@@ -184,9 +171,8 @@ static void test_origin_and_time_0(void **state)
     }
 }
 
-static void test_each_stretch_has_a_sample(void **state)
+TEST(test_each_stretch_has_a_sample)
 {
-    (void)state;
     struct sampling p = plan_of("-ss", 2);
     p.stretch[0].ticks = p.stretch[1].ticks = p.stretch[2].ticks = 0;
     struct sampling_log log = run(&p);
@@ -194,9 +180,8 @@ static void test_each_stretch_has_a_sample(void **state)
     assert_int_equal(log.zero_reading, 1);
 }
 
-static void test_no_more_than_there_is_room_for(void **state)
+TEST(test_no_more_than_there_is_room_for)
 {
-    (void)state;
     static const size_t rooms[] = {1, 2, 11, 20, 21, 22};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
         struct sampling p = plan_of("-ss-", 1);
@@ -209,9 +194,8 @@ static void test_no_more_than_there_is_room_for(void **state)
 }
 
 /* Samples of 2^-8 to 2^-9 of the time since `fine`, up to the longest. */
-static void test_samples_that_grow(void **state)
+TEST(test_samples_that_grow)
 {
-    (void)state;
     struct sampling p = plan_of("s", 0);
     p.fine = 5 * SAMPLE;
     unsigned doubled = 0;
@@ -231,9 +215,8 @@ static void test_samples_that_grow(void **state)
     assert_true(sampling_grows_at(&p, from, 0) == SAMPLING_NEVER);
 }
 
-static void test_the_loop_doubles_from_time_0_on(void **state)
+TEST(test_the_loop_doubles_from_time_0_on)
 {
-    (void)state;
     struct sampling p = plan_of("ss", 1);
     p.usual = SAMPLE / 1024; /* as if samples were so short that they double within the stretch */
     p.most = 4 * p.usual;
@@ -250,9 +233,8 @@ static void test_the_loop_doubles_from_time_0_on(void **state)
     assert_int_equal(before, 2);
 }
 
-static void test_a_clock_that_begins_again_ends_it(void **state)
+TEST(test_a_clock_that_begins_again_ends_it)
 {
-    (void)state;
     struct sampling p = plan_of("-s", 1);
     made.back_at = 14;
     struct sampling_log log = run(&p);
@@ -260,30 +242,11 @@ static void test_a_clock_that_begins_again_ends_it(void **state)
     assert_true(made.tsc[4] < made.tsc[3]);
 }
 
-static void test_nothing_lasts_beyond_the_limit(void **state)
+TEST(test_nothing_lasts_beyond_the_limit)
 {
-    (void)state;
     struct sampling p = plan_of("-ss", 2);
     p.limit = made.now + 13 * SAMPLE + SAMPLE / 2;
     struct sampling_log log = run(&p);
     assert_int_equal(log.n, 1 + 4 + 1);
     assert_false(log.cut);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples_of_fixed_work),
-        cmocka_unit_test(test_throttled_samples_take_longer),
-        cmocka_unit_test(test_a_stretch_of_so_many_blocks),
-        cmocka_unit_test(test_what_comes_is_prepared),
-        cmocka_unit_test(test_origin_and_time_0),
-        cmocka_unit_test(test_each_stretch_has_a_sample),
-        cmocka_unit_test(test_no_more_than_there_is_room_for),
-        cmocka_unit_test(test_samples_that_grow),
-        cmocka_unit_test(test_the_loop_doubles_from_time_0_on),
-        cmocka_unit_test(test_a_clock_that_begins_again_ends_it),
-        cmocka_unit_test(test_nothing_lasts_beyond_the_limit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

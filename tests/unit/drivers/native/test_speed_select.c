@@ -2,23 +2,15 @@
 /*
  * Intel Speed Select, by a device that answers as the kernel's drivers do, and what is made of all stated limits.
  */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/isst_if.h>
 
 #include "tables/frequency/frequency.h"
 #include "drivers/native/speed_select.h"
 #include "drivers/native/speed_select_abi.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 /* What the kernel's header of this distribution has of it must be the same. */
 _Static_assert(sizeof(struct isst_platform) == sizeof(struct isst_if_platform_info), "platform");
@@ -156,9 +148,8 @@ static void stands(const struct rated_table *t, const char *name, const char *ro
     assert_string_equal(text, rows);
 }
 
-static void test_mailbox(void **state)
+TEST(test_mailbox)
 {
-    (void)state;
     struct fake f = thirty_two(1);
     struct rated_limits s;
     struct machine_error err;
@@ -180,9 +171,8 @@ static void test_mailbox(void **state)
     assert_string_equal(s.tables[2].name, "level 2");
 }
 
-static void test_tpmi(void **state)
+TEST(test_tpmi)
 {
-    (void)state;
     struct fake f = thirty_two(2);
     struct rated_limits s;
     struct machine_error err;
@@ -202,9 +192,8 @@ static void test_tpmi(void **state)
 }
 
 /* As many limits and buckets as the device says there are, and no more than there is room for. */
-static void test_tpmi_says_how_many(void **state)
+TEST(test_tpmi_says_how_many)
 {
-    (void)state;
     struct rated_limits all, s;
     struct machine_error err;
     struct fake f = thirty_two(2);
@@ -226,9 +215,8 @@ static void test_tpmi_says_how_many(void **state)
 }
 
 /* Whichever request fails: nothing is filled in half, or only what there is. */
-static void test_failures(void **state)
+TEST(test_failures)
 {
-    (void)state;
     for (unsigned version = 1; version <= 2; version++) {
         for (unsigned at = 1; at <= 12; at++) {
             struct fake f = thirty_two(version);
@@ -261,9 +249,8 @@ static void test_failures(void **state)
 }
 
 /* A device that is none: a plain file, and none at all. */
-static void test_open(void **state)
+TEST(test_open)
 {
-    (void)state;
     char folder[FOLDER_PATH_MAX], path[100];
     struct speed_select d;
     struct machine_error err;
@@ -286,9 +273,8 @@ static void test_open(void **state)
     folder_remove(folder);
 }
 
-static void test_ranges(void **state)
+TEST(test_ranges)
 {
-    (void)state;
     static const char text[] = "1-2: 3.7, 3-4: 3.5, 5: 3.4";
     static const double expected[] = {NAN, 3.7, 3.7, 3.5, 3.5, 3.4, NAN};
     for (unsigned n = 0; n < 7; n++) {
@@ -307,12 +293,7 @@ static void test_ranges(void **state)
     assert_true(core_ranges_value("1-65535: 3", 65535) == 3);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tpmi_says_how_many), cmocka_unit_test(test_mailbox), cmocka_unit_test(test_tpmi),
-        cmocka_unit_test(test_failures),           cmocka_unit_test(test_open),    cmocka_unit_test(test_ranges),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

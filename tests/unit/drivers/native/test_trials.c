@@ -2,21 +2,11 @@
 /* alone: durations of trials on this processor */
 /* Trials on this processor, what is refused, how many rounds; and what the kernel counted meanwhile, from made
  * files. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/native/between.h"
 #include "drivers/native/trials.h"
 #include "tests/support/folder.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 /* ---- what came between ---- */
 
@@ -29,9 +19,8 @@ static double interrupts_of(const char *text, int cpu)
     return sum;
 }
 
-static void interrupts_of_a_cpu(void **state)
+TEST(interrupts_of_a_cpu)
 {
-    (void)state;
     static const char text[] = "           CPU0       CPU2       CPU10\n"
                                "  1:          9          0          7   IO-APIC   1-edge      i8042\n"
                                "LOC:        100        200        300   Local timer interrupts\n"
@@ -46,9 +35,8 @@ static void interrupts_of_a_cpu(void **state)
     assert_true(interrupts_of("CPU0\nLOC\nLOC:\n:\n 1: x\n2: 5", 0) == 5);
 }
 
-static void from_files(void **state)
+TEST(from_files)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX];
     struct between before, now;
     folder_make(root);
@@ -90,9 +78,8 @@ static double disturbed(void *context, uint64_t rounds)
     return (double)rounds * (rng_chance(context, 0.25) ? 50 : 1);
 }
 
-static void rounds_are_found(void **state)
+TEST(rounds_are_found)
 {
-    (void)state;
     unsigned calls = 0;
     uint64_t rounds = trials_find_rounds(quadratic, &calls, 5e6); /* sqrt(1e7) */
     assert_in_range(rounds, 3162 - 32, 3162);
@@ -113,9 +100,8 @@ static void rounds_are_found(void **state)
     }
 }
 
-static void where_trials_begin(void **state)
+TEST(where_trials_begin)
 {
-    (void)state;
     /* 4096 lines: 256 rounds read them all */
     assert_int_equal(trials_first_round(256, 4096 * 64, 7), 0);
     assert_int_equal(trials_first_round(255, 4096 * 64, 7), 255 * 7);
@@ -134,9 +120,8 @@ static int stop_after(void *data)
     return ++s->asked > s->after;
 }
 
-static void on_this_processor(void **state)
+TEST(on_this_processor)
 {
-    (void)state;
     struct machine m;
     struct machine_error err;
     struct machine_setup setup = {.cpu = -1, .active_cores = 1, .period_us = 1, .max_samples = 1};
@@ -205,9 +190,8 @@ static uint64_t lossy_cycles(void *context)
 }
 
 /* Whether before a trial or behind it: what has no number is no duration. */
-static void a_counter_that_is_taken_away(void **state)
+TEST(a_counter_that_is_taken_away)
 {
-    (void)state;
     struct native s = {.sys = "/nowhere", .tsc = {.hz = 2e9}, .prepared = true};
     const struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 5, .trials = 3};
     for (unsigned missing = 2; missing < 4; missing++) { /* of the second trial */
@@ -219,14 +203,4 @@ static void a_counter_that_is_taken_away(void **state)
         assert_int_equal(trials_run(&s, &r, &clock, duration, &seen, &err), MACHINE_FAILED);
         assert_string_equal(err.text, "the cycle counter was taken away in trial 2");
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interrupts_of_a_cpu), cmocka_unit_test(from_files),
-        cmocka_unit_test(rounds_are_found),    cmocka_unit_test(where_trials_begin),
-        cmocka_unit_test(on_this_processor),   cmocka_unit_test(a_counter_that_is_taken_away),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is said where hardware counters do not suffice: the NMI watchdog on, off, and not known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "drivers/choices.h"
 #include "drivers/perf/perf.h"
@@ -17,6 +8,7 @@
 #include "tests/support/fake_helper.h"
 #include "tests/support/fake_pmu.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 static char proc[FOLDER_PATH_MAX];
 
@@ -55,7 +47,7 @@ static void expect(size_t i, const char *remedy)
         fail_msg("watchdog %s: \"%s\"", cases[i].text != NULL ? cases[i].text : "-", remedy != NULL ? remedy : "");
 }
 
-static void test_the_watchdog(void **state)
+TEST_WITH(test_the_watchdog, NULL, sweep)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         watchdog_says(cases[i].text);
@@ -68,9 +60,8 @@ static void test_the_watchdog(void **state)
     }
 }
 
-static void test_how_many_there_are(void **state)
+TEST(test_how_many_there_are)
 {
-    (void)state;
     char text[100];
     struct cpu_leaves leaves;
     struct cpu_identity id;
@@ -117,7 +108,7 @@ static struct machine_setup setup_of(const struct counter_spec *c, size_t n)
 
 /* Hyper-threading leaves four counters; the watchdog has the fixed one of the cycles, which take one of the four: three
  * are left for four license events. */
-static void test_perf(void **state)
+TEST_WITH(test_perf, NULL, sweep)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rig r;
@@ -164,7 +155,7 @@ static void test_perf(void **state)
 
 /* ---- the helper ---- */
 
-static void test_helper(void **state)
+TEST_WITH(test_helper, NULL, sweep)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cpu_leaves leaves;
@@ -212,9 +203,8 @@ static void test_helper(void **state)
 
 /* ---- --list machines ---- */
 
-static void test_choices(void **state)
+TEST(test_choices)
 {
-    (void)state;
     for (int watchdog = -1; watchdog <= 1; watchdog++) {
         const struct choice_facts f = {.perf_rdpmc = true, .rdpmc_setting = 1, .nmi_watchdog = watchdog};
         struct machine_choice c[8];
@@ -226,16 +216,4 @@ static void test_choices(void **state)
         assert_true((strstr(perf->remedy, "sysctl kernel.nmi_watchdog=0") != NULL) == (watchdog != 0));
         assert_non_null(strstr(perf->remedy, "stop other users of the counters (perf)"));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_the_watchdog, sweep),
-        cmocka_unit_test(test_how_many_there_are),
-        cmocka_unit_test_teardown(test_perf, sweep),
-        cmocka_unit_test_teardown(test_helper, sweep),
-        cmocka_unit_test(test_choices),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

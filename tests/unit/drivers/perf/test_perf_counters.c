@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the perf machine asks perf_event_open for, and of which PMU. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "computer/cpu/tsc.h"
 #include "drivers/perf/perf.h"
 #include "kernels/kernels.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
-static void test_attributes(void **state)
+TEST(test_attributes)
 {
-    (void)state;
     struct perf_pmu plain = {.name = "cpu", .type = PERF_TYPE_RAW}, core = {"cpu_core", 4, true},
                     atom = {"cpu_atom", 10, true};
     struct perf_event_attr a;
@@ -40,9 +31,8 @@ static void test_attributes(void **state)
     assert_int_equal(a.type, 10);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     static const struct {
         enum counter_id id;
         uint64_t code;
@@ -61,9 +51,8 @@ static void test_names(void **state)
     }
 }
 
-static void test_the_pmu_of_a_hybrid_part_is_that_of_the_cpu(void **state)
+TEST(test_the_pmu_of_a_hybrid_part_is_that_of_the_cpu)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX];
     struct perf_pmu pmu;
     folder_make(root);
@@ -93,9 +82,8 @@ static void test_the_pmu_of_a_hybrid_part_is_that_of_the_cpu(void **state)
  * A page of this kernel: that of a software event, which every kernel with perf has, and which is on no counter. Read
  * by RDPMC it would end the program.
  */
-static void test_a_software_event_of_this_kernel_is_missing(void **state)
+TEST(test_a_software_event_of_this_kernel_is_missing)
 {
-    (void)state;
     struct perf_system s;
     struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
                                    .size = sizeof attr,
@@ -125,9 +113,8 @@ static void test_a_software_event_of_this_kernel_is_missing(void **state)
 }
 
 /* The cycles of this kernel: counted, or refused with what and where. */
-static void test_the_cycles_of_this_kernel(void **state)
+TEST(test_the_cycles_of_this_kernel)
 {
-    (void)state;
     struct perf_system s;
     struct perf_pmu pmu;
     struct perf_counter c;
@@ -144,9 +131,8 @@ static void test_the_cycles_of_this_kernel(void **state)
 }
 
 /* Work for so long, on whatever CPU; what no kernel counts is refused with its error. */
-static void test_what_the_running_kernel_is_asked(void **state)
+TEST(test_what_the_running_kernel_is_asked)
 {
-    (void)state;
     struct perf_system s;
     struct payload p;
     struct perf_event_attr attr = {.type = 0x7fffffff, .size = sizeof attr};
@@ -160,17 +146,4 @@ static void test_what_the_running_kernel_is_asked(void **state)
     assert_true(fd < -1 || errno == EPERM);
     assert_true(on_cpu < -1 || errno == EPERM);
     assert_null(s.map(-1));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attributes),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_the_pmu_of_a_hybrid_part_is_that_of_the_cpu),
-        cmocka_unit_test(test_a_software_event_of_this_kernel_is_missing),
-        cmocka_unit_test(test_the_cycles_of_this_kernel),
-        cmocka_unit_test(test_what_the_running_kernel_is_asked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

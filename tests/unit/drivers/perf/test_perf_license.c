@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The verdict on the license events, from made counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/perf/perf.h"
+#include "tests/support/test.h"
 
 enum { SCALAR = PERF_SCALAR, FMA256 = PERF_256FMA, FMA512 = PERF_512FMA };
 
@@ -58,9 +51,8 @@ static struct perf_license_counts part_with(unsigned fma256, unsigned fma512)
 }
 
 /* Ice Lake client: two levels, Rocket Lake: one (Downs, by their frequencies), and all that may be. */
-static void test_parts_with_fewer_levels(void **state)
+TEST(test_parts_with_fewer_levels)
 {
-    (void)state;
     static const int none[] = {-1, -1, -1};
     static const char *const asks = "neither 256fma nor 512fma requests it";
     for (unsigned fma256 = 0; fma256 < 3; fma256++) {
@@ -88,9 +80,8 @@ static void test_parts_with_fewer_levels(void **state)
     judged_by(&c, none, split);
 }
 
-static void test_each_level_takes_its_turn(void **state)
+TEST(test_each_level_takes_its_turn)
 {
-    (void)state;
     struct perf_license_counts c = skylake_sp();
     judged(&c, "", "", "");
     /* the last 10 % of the warm-up may have been at the level before */
@@ -99,27 +90,24 @@ static void test_each_level_takes_its_turn(void **state)
     judged(&c, "", "", "");
 }
 
-static void test_without_avx512_level_2_is_not_offered(void **state)
+TEST(test_without_avx512_level_2_is_not_offered)
 {
-    (void)state;
     struct perf_license_counts c = skylake_sp();
     c.ran[FMA512] = false;
     c.cycles[FMA512] = c.level[FMA512][2] = c.throttle[FMA512] = 0;
     judged(&c, "", "no AVX-512", "");
 }
 
-static void test_without_256_bit_fma_nothing_can_be_tested(void **state)
+TEST(test_without_256_bit_fma_nothing_can_be_tested)
 {
-    (void)state;
     struct perf_license_counts c = skylake_sp();
     c.ran[FMA256] = c.ran[FMA512] = false;
     judged(&c, "no 256-bit FMA", "no 256-bit FMA", "no 256-bit FMA");
 }
 
 /* An Ice Lake client by its frequencies (Downs, Ice Lake AVX-512 Downclocking): 256 bits at level 0. */
-static void test_a_level_that_never_comes(void **state)
+TEST(test_a_level_that_never_comes)
 {
-    (void)state;
     struct perf_license_counts c = skylake_sp();
     c.level[FMA256][0] = c.cycles[FMA256];
     c.level[FMA256][1] = 0;
@@ -127,9 +115,8 @@ static void test_a_level_that_never_comes(void **state)
     judged(&c, why, why, why);
 }
 
-static void test_a_level_that_shares_its_turn(void **state)
+TEST(test_a_level_that_shares_its_turn)
 {
-    (void)state;
     struct perf_license_counts c = skylake_sp();
     c.level[FMA512][1] = c.cycles[FMA512] / 8;
     c.level[FMA512][2] = c.cycles[FMA512] - c.level[FMA512][1];
@@ -137,9 +124,8 @@ static void test_a_level_that_shares_its_turn(void **state)
 }
 
 /* An event that counts something else. */
-static void test_levels_that_do_not_sum_to_the_cycles(void **state)
+TEST(test_levels_that_do_not_sum_to_the_cycles)
 {
-    (void)state;
     struct perf_license_counts c = skylake_sp();
     c.level[SCALAR][1] = c.cycles[SCALAR] / 2;
     judged(&c, "with 64add the three levels sum to 150.0 % of the cycles", "sum to", "sum to");
@@ -151,9 +137,8 @@ static void test_levels_that_do_not_sum_to_the_cycles(void **state)
     judged(&c, "with 256fma the three levels sum to", "sum to", "sum to");
 }
 
-static void test_what_was_not_counted(void **state)
+TEST(test_what_was_not_counted)
 {
-    (void)state;
     struct perf_license_counts c = skylake_sp();
     c.level[FMA512][0] = COUNTER_MISSING;
     judged(&c, "not everything was counted with 512fma", "512fma", "512fma");
@@ -167,9 +152,8 @@ static void test_what_was_not_counted(void **state)
     judged(&c, "64add took at most 0 cycles", "64add", "64add");
 }
 
-static void test_throttling(void **state)
+TEST(test_throttling)
 {
-    (void)state;
     struct perf_license_counts c = skylake_sp();
     c.throttle[FMA256] = 0; /* seen with one of them: enough */
     judged(&c, "", "", "");
@@ -183,20 +167,4 @@ static void test_throttling(void **state)
     c = skylake_sp();
     c.has_throttle = false;
     judged(&c, "", "", "no event for throttled cycles");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_level_takes_its_turn),
-        cmocka_unit_test(test_without_avx512_level_2_is_not_offered),
-        cmocka_unit_test(test_without_256_bit_fma_nothing_can_be_tested),
-        cmocka_unit_test(test_a_level_that_never_comes),
-        cmocka_unit_test(test_a_level_that_shares_its_turn),
-        cmocka_unit_test(test_levels_that_do_not_sum_to_the_cycles),
-        cmocka_unit_test(test_what_was_not_counted),
-        cmocka_unit_test(test_throttling),
-        cmocka_unit_test(test_parts_with_fewer_levels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

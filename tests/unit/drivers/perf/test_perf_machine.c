@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The perf machine on a made PMU: what it opens, records, marks as missing, refuses, and leaves behind. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "computer/cpu/cpu.h"
 #include "tests/support/fake_pmu.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 struct rig {
     struct perf_system system;
@@ -108,9 +98,8 @@ static void expect_no_licenses(struct rig *r, const char *text)
 
 /* ---- opening ---- */
 
-static void test_a_skylake_sp_has_everything(void **state)
+TEST(test_a_skylake_sp_has_everything)
 {
-    (void)state;
     struct rig r;
     struct machine_info i;
     struct cpu_mask before, after;
@@ -134,9 +123,8 @@ static void test_a_skylake_sp_has_everything(void **state)
     close_machine(&r);
 }
 
-static void test_licenses_that_do_not_take_their_turn_are_not_offered(void **state)
+TEST(test_licenses_that_do_not_take_their_turn_are_not_offered)
 {
-    (void)state;
     struct rig r;
     set_up(&r);
     fake_pmu.level_of[1] = 0; /* 256 bits at level 0 */
@@ -146,9 +134,8 @@ static void test_licenses_that_do_not_take_their_turn_are_not_offered(void **sta
     close_machine(&r);
 }
 
-static void test_licenses_without_avx512(void **state)
+TEST(test_licenses_without_avx512)
 {
-    (void)state;
     struct rig r;
     set_up(&r);
     r.system.license_features &= ~(unsigned)KERNEL_NEEDS_AVX512F;
@@ -160,9 +147,8 @@ static void test_licenses_without_avx512(void **state)
     close_machine(&r);
 }
 
-static void test_licenses_without_a_free_counter(void **state)
+TEST(test_licenses_without_a_free_counter)
 {
-    (void)state;
     struct rig r;
     set_up(&r);
     fake_pmu.programmable = 3; /* enough for the levels */
@@ -177,9 +163,8 @@ static void test_licenses_without_a_free_counter(void **state)
     close_machine(&r);
 }
 
-static void test_parts_without_license_events(void **state)
+TEST(test_parts_without_license_events)
 {
-    (void)state;
     struct rig r;
     set_up(&r);
     fake_pmu_identity(&r.leaves, "GenuineIntel", 6, 0x8f, 8);
@@ -202,9 +187,8 @@ static int no_reference_cycles(const struct perf_event_attr *a)
     return a->type == PERF_TYPE_HARDWARE && a->config == PERF_COUNT_HW_REF_CPU_CYCLES ? -ENOENT : 0;
 }
 
-static void test_amd(void **state)
+TEST(test_amd)
 {
-    (void)state;
     struct rig r;
     uint64_t code = 0;
     set_up(&r);
@@ -222,9 +206,8 @@ static void test_amd(void **state)
 }
 
 /* Linux drops bits 35:32 of the codes of other processors' events, and would count another event: C7H for 1C7H. */
-static void test_selects_of_twelve_bits_are_amds(void **state)
+TEST(test_selects_of_twelve_bits_are_amds)
 {
-    (void)state;
     static const unsigned selects[] = {0x100, 0x120, 0x1a0, 0x1c7, 0x29a, 0xfff};
     struct rig r;
     for (size_t i = 0; i < sizeof selects / sizeof *selects; i++) {
@@ -251,9 +234,8 @@ static int nothing(const struct perf_event_attr *a)
     return -ENOENT;
 }
 
-static void test_without_a_pmu_it_cannot_be_opened(void **state)
+TEST(test_without_a_pmu_it_cannot_be_opened)
 {
-    (void)state;
     struct rig r;
     set_up(&r);
     fake_pmu.refuse = nothing;
@@ -266,9 +248,8 @@ static void test_without_a_pmu_it_cannot_be_opened(void **state)
     assert_int_equal(fake_pmu.opened, fake_pmu.closed);
 }
 
-static void test_names_of_events(void **state)
+TEST(test_names_of_events)
 {
-    (void)state;
     struct rig r;
     uint64_t code = 0;
     set_up(&r);
@@ -287,9 +268,8 @@ static void test_names_of_events(void **state)
 
 /* ---- hybrid parts ---- */
 
-static void test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu(void **state)
+TEST(test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu)
 {
-    (void)state;
     char root[FOLDER_PATH_MAX], command[100];
     struct rig r;
     uint64_t code;
@@ -367,9 +347,8 @@ static void check_counts(const struct recording *rec)
     assert_true(near > rec->n / 2); /* the others were interrupted between two counters */
 }
 
-static void test_a_recording_of_every_width(void **state)
+TEST(test_a_recording_of_every_width)
 {
-    (void)state;
     static const unsigned widths[] = {32, 40, 48, 64};
     for (size_t w = 0; w < 4; w++) {
         struct rig r;
@@ -395,9 +374,8 @@ static void test_a_recording_of_every_width(void **state)
 }
 
 /* Each has a loop of its own. */
-static void test_every_number_of_counters(void **state)
+TEST(test_every_number_of_counters)
 {
-    (void)state;
     struct rig r;
     struct counter_spec specs[MACHINE_COUNTERS_MAX] = {
         {COUNTER_CYCLES, 0}, {COUNTER_REF_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}};
@@ -448,9 +426,8 @@ static void kernel_switches(unsigned call)
     }
 }
 
-static void test_samples_that_were_not_counted_are_missing_and_no_others(void **state)
+TEST(test_samples_that_were_not_counted_are_missing_and_no_others)
 {
-    (void)state;
     static const struct counter_spec two[2] = {{COUNTER_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}};
     struct rig r;
     struct recording rec;
@@ -503,9 +480,8 @@ static void kernel_touches(unsigned call)
     }
 }
 
-static void test_torn_reads_cost_nothing_but_time(void **state)
+TEST(test_torn_reads_cost_nothing_but_time)
 {
-    (void)state;
     static const struct counter_spec one[1] = {{COUNTER_CYCLES, 0}};
     struct rig r;
     struct recording rec;
@@ -523,9 +499,8 @@ static void test_torn_reads_cost_nothing_but_time(void **state)
 
 /* ---- what does not fit ---- */
 
-static void test_events_asked_for_come_before_licenses(void **state)
+TEST(test_events_asked_for_come_before_licenses)
 {
-    (void)state;
     static const struct counter_spec specs[] = {{COUNTER_LVL0, 0},     {COUNTER_LVL1, 0},       {COUNTER_LVL2, 0},
                                                 {COUNTER_THROTTLE, 0}, {COUNTER_EVENT, 0x0828}, {COUNTER_EVENT, 0x0228},
                                                 {COUNTER_CYCLES, 0}};
@@ -552,9 +527,8 @@ static int no_raw_events(const struct perf_event_attr *a)
     return a->type == PERF_TYPE_RAW ? -EINVAL : 0;
 }
 
-static void test_events_that_cannot_be_counted_are_refused(void **state)
+TEST(test_events_that_cannot_be_counted_are_refused)
 {
-    (void)state;
     static const struct counter_spec five[] = {{COUNTER_EVENT, 0x0128},
                                                {COUNTER_EVENT, 0x0228},
                                                {COUNTER_EVENT, 0x0428},
@@ -585,27 +559,4 @@ static void test_events_that_cannot_be_counted_are_refused(void **state)
     assert_int_equal(r.m.ops->run(&r.m, &request, &rec, &r.err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(r.err.text, "room for"));
     close_machine(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_skylake_sp_has_everything),
-        cmocka_unit_test(test_licenses_that_do_not_take_their_turn_are_not_offered),
-        cmocka_unit_test(test_licenses_without_avx512),
-        cmocka_unit_test(test_licenses_without_a_free_counter),
-        cmocka_unit_test(test_parts_without_license_events),
-        cmocka_unit_test(test_amd),
-        cmocka_unit_test(test_selects_of_twelve_bits_are_amds),
-        cmocka_unit_test(test_without_a_pmu_it_cannot_be_opened),
-        cmocka_unit_test(test_names_of_events),
-        cmocka_unit_test(test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu),
-        cmocka_unit_test(test_a_recording_of_every_width),
-        cmocka_unit_test(test_every_number_of_counters),
-        cmocka_unit_test(test_samples_that_were_not_counted_are_missing_and_no_others),
-        cmocka_unit_test(test_torn_reads_cost_nothing_but_time),
-        cmocka_unit_test(test_events_asked_for_come_before_licenses),
-        cmocka_unit_test(test_events_that_cannot_be_counted_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

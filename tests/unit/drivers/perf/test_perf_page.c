@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The RDPMC reader against made pages: a torn seqlock, index 0, widths, sign extension, wrap-around, lost time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/perf/perf_page.h"
+#include "tests/support/test.h"
 
 static struct perf_event_mmap_page page;
 static uint64_t idle;
@@ -50,9 +43,8 @@ static void make_page(unsigned width, int64_t offset, uint64_t value)
     rdpmc.value = value;
 }
 
-static void test_offset_and_counter_are_added(void **state)
+TEST(test_offset_and_counter_are_added)
 {
-    (void)state;
     make_page(48, 1000, 234);
     assert_int_equal(read_page(), 1234);
     assert_int_equal(rdpmc.counter, 2); /* index - 1 */
@@ -60,36 +52,32 @@ static void test_offset_and_counter_are_added(void **state)
 }
 
 /* The index of a fixed counter has bit 30 set already (Linux, arch/x86/events/core.c, x86_perf_rdpmc_index). */
-static void test_fixed_counters_keep_their_bit(void **state)
+TEST(test_fixed_counters_keep_their_bit)
 {
-    (void)state;
     make_page(48, 0, 7);
     page.index = (1u << 30 | 1) + 1;
     assert_int_equal(read_page(), 7);
     assert_int_equal(rdpmc.counter, 1u << 30 | 1);
 }
 
-static void test_index_0_is_missing_and_not_read(void **state)
+TEST(test_index_0_is_missing_and_not_read)
 {
-    (void)state;
     make_page(48, 1000, 234);
     page.index = 0;
     assert_int_equal(read_page(), COUNTER_MISSING);
     assert_int_equal(rdpmc.calls, 0); /* RDPMC of a counter that is not given would fault or tell of another's event */
 }
 
-static void test_what_user_space_may_not_read_is_missing_and_not_read(void **state)
+TEST(test_what_user_space_may_not_read_is_missing_and_not_read)
 {
-    (void)state;
     make_page(48, 1000, 234);
     page.cap_user_rdpmc = 0;
     assert_int_equal(read_page(), COUNTER_MISSING);
     assert_int_equal(rdpmc.calls, 0);
 }
 
-static void test_widths_that_make_no_sense_are_missing(void **state)
+TEST(test_widths_that_make_no_sense_are_missing)
 {
-    (void)state;
     static const unsigned widths[] = {0, 65, 200};
     for (size_t i = 0; i < 3; i++) {
         make_page(widths[i], 1000, 234);
@@ -99,9 +87,8 @@ static void test_widths_that_make_no_sense_are_missing(void **state)
 }
 
 /* perf starts a counter at minus the period, so that it stands below 0 as a number of its width. */
-static void test_each_width_is_sign_extended(void **state)
+TEST(test_each_width_is_sign_extended)
 {
-    (void)state;
     static const unsigned widths[] = {32, 40, 48};
     for (size_t i = 0; i < 3; i++) {
         uint64_t top = 1ull << widths[i], half = top / 2;
@@ -118,9 +105,8 @@ static void test_each_width_is_sign_extended(void **state)
     }
 }
 
-static void test_bits_above_the_width_do_not_count(void **state)
+TEST(test_bits_above_the_width_do_not_count)
 {
-    (void)state;
     static const unsigned widths[] = {32, 40, 48};
     for (size_t i = 0; i < 3; i++) {
         make_page(widths[i], 100, 23);
@@ -134,9 +120,8 @@ static void test_bits_above_the_width_do_not_count(void **state)
 }
 
 /* Differences of neighbouring readings hold across the wrap of the hardware counter. */
-static void test_wrap_around_between_two_readings(void **state)
+TEST(test_wrap_around_between_two_readings)
 {
-    (void)state;
     static const unsigned widths[] = {32, 40, 48};
     for (size_t i = 0; i < 3; i++) {
         uint64_t top = 1ull << widths[i];
@@ -165,9 +150,8 @@ static void kernel_moves_the_counter_once(void)
     rdpmc.value = 11;
 }
 
-static void test_a_torn_read_is_repeated(void **state)
+TEST(test_a_torn_read_is_repeated)
 {
-    (void)state;
     make_page(48, 1000, 234);
     rdpmc.meanwhile = kernel_moves_the_counter_once;
     assert_int_equal(read_page(), 70011); /* neither 1234 nor a mixture */
@@ -182,9 +166,8 @@ static void kernel_takes_it_away(void)
     rdpmc.meanwhile = NULL;
 }
 
-static void test_taken_away_while_it_is_read(void **state)
+TEST(test_taken_away_while_it_is_read)
 {
-    (void)state;
     make_page(48, 1000, 234);
     rdpmc.meanwhile = kernel_takes_it_away;
     assert_int_equal(read_page(), COUNTER_MISSING);
@@ -196,18 +179,16 @@ static void kernel_goes_on_writing(void)
     page.lock += 2;
 }
 
-static void test_a_page_that_never_stands_still_is_missing(void **state)
+TEST(test_a_page_that_never_stands_still_is_missing)
 {
-    (void)state;
     make_page(48, 1000, 234);
     rdpmc.meanwhile = kernel_goes_on_writing;
     assert_int_equal(read_page(), COUNTER_MISSING);
     assert_int_equal(rdpmc.calls, PERF_PAGE_ATTEMPTS);
 }
 
-static void test_a_page_that_is_being_written_is_missing(void **state)
+TEST(test_a_page_that_is_being_written_is_missing)
 {
-    (void)state;
     make_page(48, 1000, 234);
     page.lock = 9; /* odd: a writer is at work */
     assert_int_equal(read_page(), COUNTER_MISSING);
@@ -215,9 +196,8 @@ static void test_a_page_that_is_being_written_is_missing(void **state)
 
 /* ---- multiplexing ---- */
 
-static void test_time_off_the_counter_makes_one_reading_missing(void **state)
+TEST(test_time_off_the_counter_makes_one_reading_missing)
 {
-    (void)state;
     make_page(48, 1000, 234);
     assert_int_equal(read_page(), 1234);
     page.time_enabled += 700;
@@ -231,32 +211,10 @@ static void test_time_off_the_counter_makes_one_reading_missing(void **state)
     assert_int_equal(read_page(), 1244);
 }
 
-static void test_time_lost_before_the_first_reading_does_not_matter_afterwards(void **state)
+TEST(test_time_lost_before_the_first_reading_does_not_matter_afterwards)
 {
-    (void)state;
     make_page(48, 1000, 234);
     page.time_running = 400;
     assert_int_equal(read_page(), COUNTER_MISSING);
     assert_int_equal(read_page(), 1234);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_offset_and_counter_are_added),
-        cmocka_unit_test(test_fixed_counters_keep_their_bit),
-        cmocka_unit_test(test_index_0_is_missing_and_not_read),
-        cmocka_unit_test(test_what_user_space_may_not_read_is_missing_and_not_read),
-        cmocka_unit_test(test_widths_that_make_no_sense_are_missing),
-        cmocka_unit_test(test_each_width_is_sign_extended),
-        cmocka_unit_test(test_bits_above_the_width_do_not_count),
-        cmocka_unit_test(test_wrap_around_between_two_readings),
-        cmocka_unit_test(test_a_torn_read_is_repeated),
-        cmocka_unit_test(test_taken_away_while_it_is_read),
-        cmocka_unit_test(test_a_page_that_never_stands_still_is_missing),
-        cmocka_unit_test(test_a_page_that_is_being_written_is_missing),
-        cmocka_unit_test(test_time_off_the_counter_makes_one_reading_missing),
-        cmocka_unit_test(test_time_lost_before_the_first_reading_does_not_matter_afterwards),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

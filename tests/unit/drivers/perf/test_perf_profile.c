@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Cycles of tasks by license level: over made rings, and with software events of the running kernel. */
-#include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "drivers/perf/perf_profile.h"
+#include "tests/support/test.h"
 
 enum { FD = 100, GROUP = 5, CPUS = 2, RING = 1 << 18, STRETCHES = 4000 };
 
@@ -207,9 +198,8 @@ static void expect(size_t i, uint32_t cpu, uint32_t pid, uint64_t cycles, uint64
     assert_int_equal(got[i].known, known);
 }
 
-static void test_what_is_asked_for(void **state)
+TEST_WITH(test_what_is_asked_for, reset, NULL)
 {
-    (void)state;
     begin();
     assert_int_equal(fake.opened, CPUS * GROUP);
     for (int i = 0; i < CPUS * GROUP; i++) {
@@ -244,9 +234,8 @@ static void test_what_is_asked_for(void **state)
 }
 
 /* What a task is charged is what grew since the reading before on its CPU. */
-static void test_stretches(void **state)
+TEST_WITH(test_stretches, reset, NULL)
 {
-    (void)state;
     begin();
     put_sample(0, 10, 11, 1000, 500, 100, 20);
     put_sample(0, 12, 12, 1500, 900, 100, 220);
@@ -266,14 +255,13 @@ static void test_stretches(void **state)
     end();
 }
 
-static void test_lost_readings_are_nobodys(void **state)
+TEST_WITH(test_lost_readings_are_nobodys, reset, NULL)
 {
     const struct {
         struct perf_event_header header;
         uint64_t id, lost;
         unsigned char trailer[32];
     } lost = {.header = {.type = PERF_RECORD_LOST, .size = sizeof lost}, .lost = 17};
-    (void)state;
     begin();
     put_sample(0, 10, 10, 1000, 500, 0, 0);
     put(0, &lost, sizeof lost);
@@ -290,7 +278,7 @@ static void test_lost_readings_are_nobodys(void **state)
 }
 
 /* A counter that was not on the hardware all the time has missed some. */
-static void test_time_off_the_hardware(void **state)
+TEST_WITH(test_time_off_the_hardware, reset, NULL)
 {
     struct sample_record s = {.header = {.type = PERF_RECORD_SAMPLE, .size = sizeof s},
                               .pid = 5,
@@ -299,7 +287,6 @@ static void test_time_off_the_hardware(void **state)
                               .running = 900,
                               .values = {0, 0, 10, 0, 0},
                               .cgroup = 4242};
-    (void)state;
     begin();
     put(0, &s, sizeof s);
     s.enabled += 100;
@@ -313,14 +300,13 @@ static void test_time_off_the_hardware(void **state)
     end();
 }
 
-static void test_names(void **state)
+TEST_WITH(test_names, reset, NULL)
 {
     const struct {
         struct perf_event_header header;
         uint32_t tgid, pid;
         char comm[24]; /* longer than any: a kernel's own length counts */
     } comm = {.header = {.type = PERF_RECORD_COMM, .size = sizeof comm}, 20, 21, "a-name-that-is-longer"};
-    (void)state;
     begin();
     put(0, &comm, sizeof comm);
     take();
@@ -333,11 +319,10 @@ static void test_names(void **state)
 }
 
 /* Records go around the end of the ring, at every place. */
-static void test_around_the_end(void **state)
+TEST_WITH(test_around_the_end, reset, NULL)
 {
     uint64_t cycles = 0;
     size_t all = 0;
-    (void)state;
     begin();
     while (all < 3 * RING / sizeof(struct sample_record)) {
         for (int i = 0; i < 700; i++) {
@@ -354,11 +339,10 @@ static void test_around_the_end(void **state)
 }
 
 /* Bytes that are no records end nothing but themselves. */
-static void test_nonsense(void **state)
+TEST_WITH(test_nonsense, reset, NULL)
 {
     struct perf_event_header h = {.type = PERF_RECORD_SAMPLE, .size = 4};
     struct sample_record other = {.header = {.type = PERF_RECORD_SAMPLE, .size = sizeof other}, .n = 99};
-    (void)state;
     begin();
     put(0, &h, sizeof h);
     take();
@@ -394,9 +378,8 @@ static void refused(int at, int number, const char *text, const char *remedy)
     assert_int_equal(fake.unmaps, fake.maps);
 }
 
-static void test_refusals(void **state)
+TEST_WITH(test_refusals, reset, NULL)
 {
-    (void)state;
     refused(1, EACCES, "context switches of all tasks on CPU 3", "perf_event_paranoid=0");
     refused(3, ENOENT, "cycles of all tasks on CPU 3", "--list machines");
     refused(9, EINVAL, "license level 1 of all tasks on CPU 9: Invalid", "");
@@ -408,9 +391,8 @@ static void test_refusals(void **state)
     assert_int_equal(fake.closed, fake.opened);
 }
 
-static void test_counters_that_others_hold(void **state)
+TEST_WITH(test_counters_that_others_hold, reset, NULL)
 {
-    (void)state;
     fake.busy = FD + GROUP;
     assert_int_equal(open_it(), MACHINE_OK);
     assert_int_equal(perf_profile_start(profile, &error), MACHINE_CANNOT);
@@ -424,9 +406,8 @@ static void test_counters_that_others_hold(void **state)
     end();
 }
 
-static void test_a_taker_that_has_had_enough(void **state)
+TEST_WITH(test_a_taker_that_has_had_enough, reset, NULL)
 {
-    (void)state;
     begin();
     put_sample(0, 10, 10, 1, 500, 0, 0);
     put_sample(0, 10, 10, 2, 600, 0, 0);
@@ -445,7 +426,7 @@ static _Noreturn void burn(void)
 
 /* Nanoseconds on the CPU in the place of cycles: two tasks that share one CPU are charged what the kernel says they
  * used, and between them, one that sleeps and one that runs all the time both come in. */
-static void test_software_events_of_this_kernel(void **state)
+TEST_WITH(test_software_events_of_this_kernel, reset, NULL)
 {
     const struct perf_profile_counter clock[PERF_PROFILE_COUNTERS] = {
         {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
@@ -454,7 +435,6 @@ static void test_software_events_of_this_kernel(void **state)
     struct cpu_view view;
     struct cpu_mask one;
     int cpu;
-    (void)state;
     cpu_view_read("/sys", &view);
     assert_int_equal(cpu_choose(&view, -1, &cpu, &error), MACHINE_OK);
     cpu_mask_clear(&one);
@@ -497,22 +477,4 @@ static void test_software_events_of_this_kernel(void **state)
     }
     assert_int_equal(perf_profile_lost(profile), 0);
     perf_profile_close(profile);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_what_is_asked_for, reset),
-        cmocka_unit_test_setup(test_stretches, reset),
-        cmocka_unit_test_setup(test_lost_readings_are_nobodys, reset),
-        cmocka_unit_test_setup(test_time_off_the_hardware, reset),
-        cmocka_unit_test_setup(test_names, reset),
-        cmocka_unit_test_setup(test_around_the_end, reset),
-        cmocka_unit_test_setup(test_nonsense, reset),
-        cmocka_unit_test_setup(test_refusals, reset),
-        cmocka_unit_test_setup(test_counters_that_others_hold, reset),
-        cmocka_unit_test_setup(test_a_taker_that_has_had_enough, reset),
-        cmocka_unit_test_setup(test_software_events_of_this_kernel, reset),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

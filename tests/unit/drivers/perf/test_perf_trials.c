@@ -3,21 +3,10 @@
 /* slow: seconds of waiting */
 /* Trials in cycles of the whole CPU, on a made PMU whose cycles are 5/4 of the TSC's ticks; and by time stamps where
  * the kernel does not permit that. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "tests/support/fake_pmu.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 struct rig {
     struct perf_system system;
@@ -53,9 +42,8 @@ static bool saw_kernel_counted(void)
     return false;
 }
 
-static void in_cycles(void **state)
+TEST(in_cycles)
 {
-    (void)state;
     struct rig r;
     struct trials_seen seen;
     double cycles[20], ns[20], least_cycles = INFINITY, least_ns = INFINITY;
@@ -84,9 +72,8 @@ static int refuse_kernel(const struct perf_event_attr *attr)
     return attr->exclude_kernel ? 0 : -EACCES;
 }
 
-static void not_permitted(void **state)
+TEST(not_permitted)
 {
-    (void)state;
     struct rig r;
     const struct machine_setup setup = {.cpu = -1, .active_cores = 1, .period_us = 1, .max_samples = 1};
     const struct trials_request request = {.workload = WORKLOAD_REGISTER, .trial_us = 20, .trials = 5};
@@ -147,9 +134,8 @@ static int trials_with_standstills(unsigned n, struct trials_seen *seen, double 
     return status;
 }
 
-static void standing_still(void **state)
+TEST(standing_still)
 {
-    (void)state;
     struct trials_seen seen;
     struct machine_error err;
     double cycles[20];
@@ -162,14 +148,4 @@ static void standing_still(void **state)
     skip_where_sanitized("seconds of waiting");
     assert_int_equal(trials_with_standstills(100, &seen, cycles, &err), MACHINE_FAILED);
     assert_non_null(strstr(err.text, "was stopped for more than a second in 3 trials"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_cycles),
-        cmocka_unit_test(not_permitted),
-        cmocka_unit_test(standing_still),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The profiler's whole-number arithmetic, against doc/profiler.md and against floating point. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "drivers/profile/profile_arithmetic.h"
-#include "tests/support/close_to.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 #include "util/order.h"
 
 enum { ROUNDS = 200000, KHZ_MOST = 16000000 };
@@ -28,9 +20,8 @@ static double exact_speedup(double now, double next, double stall)
     return next / (stall * (next - now) + now);
 }
 
-static void test_speedup_is_equation_4_3(void **state)
+TEST(test_speedup_is_equation_4_3)
 {
-    (void)state;
     assert_int_equal(profile_speedup(2800000, 2800000, 12345), PROFILE_ONE);
     assert_int_equal(profile_speedup(1000000, 3000000, 0), 3 * PROFILE_ONE);
     assert_int_equal(profile_speedup(1000000, 3000000, PROFILE_ONE), PROFILE_ONE);
@@ -46,9 +37,8 @@ static void test_speedup_is_equation_4_3(void **state)
     }
 }
 
-static void test_speedup_of_what_cannot_be(void **state)
+TEST(test_speedup_of_what_cannot_be)
 {
-    (void)state;
     assert_int_equal(profile_speedup(0, 1000, 0), 0);
     assert_int_equal(profile_speedup(1000, 0, 0), 0);
     assert_int_equal(profile_speedup(KHZ_MOST + 1, 1000, 0), 0);
@@ -63,9 +53,8 @@ static struct profile_counts counts(uint64_t cycles, uint64_t one, uint64_t two)
     return (struct profile_counts){.count = {cycles, 0, one, two}};
 }
 
-static void test_level_thresholds(void **state)
+TEST(test_level_thresholds)
 {
-    (void)state;
     /* more than seven eighths of the cycles; for level 0 that leaves less than one */
     static const struct {
         uint64_t one, two;
@@ -101,9 +90,8 @@ static void test_level_thresholds(void **state)
     }
 }
 
-static void test_frequency_from_cycles(void **state)
+TEST(test_frequency_from_cycles)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 43, 2);
     for (unsigned i = 0; i < ROUNDS; i++) {
@@ -124,9 +112,8 @@ static void test_frequency_from_cycles(void **state)
     assert_int_equal(profile_khz(&d, 2100000), 2100000);
 }
 
-static void test_stall_share(void **state)
+TEST(test_stall_share)
 {
-    (void)state;
     struct profile_counts d = {.count = {1000, 0, 0, 0, 200, 300}};
     assert_int_equal(profile_stall(&d), PROFILE_ONE / 2);
     d.missing = 1u << PROFILE_STALL_STORES;
@@ -145,9 +132,8 @@ static void test_stall_share(void **state)
     }
 }
 
-static void test_stall_share_at_another_frequency(void **state)
+TEST(test_stall_share_at_another_frequency)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 45, 3);
     for (unsigned i = 0; i < ROUNDS; i++) {
@@ -167,9 +153,8 @@ static void test_stall_share_at_another_frequency(void **state)
     assert_int_equal(profile_stall_at(1234, 1900000, 16000001), 1234);
 }
 
-static void test_counters_that_wrapped(void **state)
+TEST(test_counters_that_wrapped)
 {
-    (void)state;
     struct profile_counts from = {.count = {UINT64_MAX - 10, 5}, .missing = 1}, to = {.count = {20, 8}, .missing = 4};
     struct profile_counts d = profile_difference(&from, &to);
     assert_int_equal(d.count[PROFILE_CYCLES], 31);
@@ -189,9 +174,8 @@ static const struct profile_setup bins = {
             {16, {2800000, 0, 1900000}}},
 };
 
-static void test_table_with_holes(void **state)
+TEST(test_table_with_holes)
 {
-    (void)state;
     assert_int_equal(profile_table_khz(&bins, 2, 1), 3100000);
     assert_int_equal(profile_table_khz(&bins, 4, 1), 2800000);
     assert_int_equal(profile_table_khz(&bins, 4, 2), 1900000);
@@ -212,9 +196,8 @@ static void finds(uint32_t level, uint32_t khz, uint32_t cores, uint32_t bin, bo
                  limited ? "" : ", not limited");
 }
 
-static void test_bin_by_frequency(void **state)
+TEST(test_bin_by_frequency)
 {
-    (void)state;
     for (uint32_t bin = 0; bin < bins.n_bins; bin++)
         for (uint32_t level = 0; level < PROFILE_LEVELS; level++)
             for (int off = -1; off <= 1; off++)
@@ -238,9 +221,8 @@ static void test_bin_by_frequency(void **state)
     finds(PROFILE_NO_LEVEL, 2000000, 1, PROFILE_NO_BIN, false);
 }
 
-static void test_bin_without_a_table(void **state)
+TEST(test_bin_without_a_table)
 {
-    (void)state;
     static const struct profile_setup none;
     bool limited = true;
     assert_int_equal(profile_find_bin(&none, 0, 2000000, 1, &limited), PROFILE_NO_BIN);
@@ -248,9 +230,8 @@ static void test_bin_without_a_table(void **state)
 }
 
 /* Three bins that look alike at level 2: only the cores tell them apart. */
-static void test_bins_that_look_alike(void **state)
+TEST(test_bins_that_look_alike)
 {
-    (void)state;
     static const struct profile_setup alike = {
         .n_bins = 3, .bin = {{4, {3000000, 0, 2000000}}, {8, {2800000, 0, 2000000}}, {16, {2600000, 0, 2000000}}}};
     static const uint32_t bin_of[] = {1, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
@@ -260,9 +241,8 @@ static void test_bins_that_look_alike(void **state)
 }
 
 /* Whatever the table: the bin that is found is within reach of the nearest, and the best for the cores among those. */
-static void test_bin_of_random_tables(void **state)
+TEST(test_bin_of_random_tables)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 43, 4);
     for (unsigned round = 0; round < ROUNDS / 10; round++) {
@@ -300,9 +280,8 @@ static void test_bin_of_random_tables(void **state)
 
 /* ---- intervals ---- */
 
-static void test_intervals_are_even(void **state)
+TEST(test_intervals_are_even)
 {
-    (void)state;
     enum { N = 20000 };
     static double x[N];
     struct profile_setup s = {.seed = 7, .mean_us = 20000};
@@ -329,9 +308,8 @@ static void test_intervals_are_even(void **state)
     assert_true(same < 5);
 }
 
-static void test_longest_interval(void **state)
+TEST(test_longest_interval)
 {
-    (void)state;
     struct profile_setup s = {.seed = 1, .mean_us = PROFILE_MEAN_US_MAX};
     for (uint64_t k = 0; k < 1000; k++) {
         uint64_t ns = profile_interval_ns(&s, UINT64_MAX - k);
@@ -341,9 +319,8 @@ static void test_longest_interval(void **state)
 
 /* ---- duty and limits of a setup ---- */
 
-static void test_duty(void **state)
+TEST(test_duty)
 {
-    (void)state;
     /* section 4.5.3: 1 / 16 * 700 us / 20 ms = 0.22 % */
     struct profile_setup s = {.mean_us = 20000, .pause_us = 700};
     assert_int_equal(profile_duty_ppm(&s, 16), 2187);
@@ -365,9 +342,8 @@ static struct profile_setup valid_setup(void)
     return s;
 }
 
-static void test_setups_that_are_refused(void **state)
+TEST(test_setups_that_are_refused)
 {
-    (void)state;
     struct profile_setup good = valid_setup(), s;
     assert_true(profile_setup_valid(&good, 16));
 #define REFUSED(change, cores)                                                                                         \
@@ -403,9 +379,8 @@ static void test_setups_that_are_refused(void **state)
 }
 
 /* Whatever numbers come, nothing overflows (make sanitize) and fractions stay fractions. */
-static void test_random_numbers_harm_nothing(void **state)
+TEST(test_random_numbers_harm_nothing)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 43, 5);
     for (unsigned i = 0; i < ROUNDS; i++) {
@@ -426,28 +401,4 @@ static void test_random_numbers_harm_nothing(void **state)
         assert_true(bin == PROFILE_NO_BIN || (bin < s.n_bins && bin < PROFILE_BINS_MAX));
         (void)profile_setup_valid(&s, (uint32_t)rng_bits(&r) >> rng_int(&r, 0, 31));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_speedup_is_equation_4_3),
-        cmocka_unit_test(test_speedup_of_what_cannot_be),
-        cmocka_unit_test(test_level_thresholds),
-        cmocka_unit_test(test_frequency_from_cycles),
-        cmocka_unit_test(test_stall_share),
-        cmocka_unit_test(test_stall_share_at_another_frequency),
-        cmocka_unit_test(test_counters_that_wrapped),
-        cmocka_unit_test(test_table_with_holes),
-        cmocka_unit_test(test_bin_by_frequency),
-        cmocka_unit_test(test_bin_without_a_table),
-        cmocka_unit_test(test_bins_that_look_alike),
-        cmocka_unit_test(test_bin_of_random_tables),
-        cmocka_unit_test(test_intervals_are_even),
-        cmocka_unit_test(test_longest_interval),
-        cmocka_unit_test(test_duty),
-        cmocka_unit_test(test_setups_that_are_refused),
-        cmocka_unit_test(test_random_numbers_harm_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program that is profiled: when it begins, how it ends, and which tasks are its own. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "drivers/profile/profile_command.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 static char folder[FOLDER_PATH_MAX];
 static struct machine_error error;
@@ -71,9 +63,8 @@ static void wait_for_end(struct profile_command *command)
     }
 }
 
-static void test_it_waits_for_the_profile(void **state)
+TEST(test_it_waits_for_the_profile)
 {
-    (void)state;
     struct profile_command *command = started("touch begun");
     usleep(50000);
     assert_false(there("begun"));
@@ -85,9 +76,8 @@ static void test_it_waits_for_the_profile(void **state)
     profile_command_free(command);
 }
 
-static void test_it_never_begins_without_one(void **state)
+TEST(test_it_never_begins_without_one)
 {
-    (void)state;
     struct profile_command *command = started("touch never");
     pid_t pid = profile_command_pid(command);
     profile_command_free(command);
@@ -104,9 +94,8 @@ static void ends_with(const char *script, const char *text)
     profile_command_free(command);
 }
 
-static void test_how_it_ends(void **state)
+TEST(test_how_it_ends)
 {
-    (void)state;
     ends_with("exit 3", "ended with status 3");
     ends_with("kill -KILL $$", "was ended by signal 9 (Killed)");
 }
@@ -122,12 +111,11 @@ static void cannot_start(const char *name, const char *text)
     free(argv[0]);
 }
 
-static void test_what_cannot_be_executed(void **state)
+TEST(test_what_cannot_be_executed)
 {
     char path[300];
     char *argv[] = {path, NULL};
     struct profile_command *command;
-    (void)state;
     cannot_start("no-such-command-at-all", "command 'no-such-command-at-all' is not in PATH");
     cannot_start("", "command ''");
     cannot_start("/no/such/command", "'/no/such/command' cannot be executed: No such file");
@@ -163,9 +151,8 @@ static bool found(struct profile_command *command, pid_t pid)
 }
 
 /* Children, theirs, and a daemon that has left its parents and the session; not this process or another one. */
-static void test_who_descends_from_it(void **state)
+TEST(test_who_descends_from_it)
 {
-    (void)state;
     struct profile_command *command = started(
         "sh -c 'sh -c \"echo \\$\\$ >deep; sleep 60\" & echo $$ >child; wait' &"
         "(setsid sh -c 'echo $$ >daemon; touch ready; exec sleep 60' &) ; sleep 60");
@@ -197,10 +184,9 @@ static void test_who_descends_from_it(void **state)
 }
 
 /* Names of processes may look like the rest of the line. */
-static void test_hostile_names(void **state)
+TEST(test_hostile_names)
 {
     char root[250], path[40], line[100];
-    (void)state;
     struct profile_command *command = started("sleep 60");
     assert_int_equal(profile_command_go(command, &error), MACHINE_OK);
     snprintf(root, sizeof root, "%s/proc", folder);
@@ -229,15 +215,4 @@ static void test_hostile_names(void **state)
     profile_command_free(command);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_it_waits_for_the_profile),
-        cmocka_unit_test(test_it_never_begins_without_one),
-        cmocka_unit_test(test_how_it_ends),
-        cmocka_unit_test(test_what_cannot_be_executed),
-        cmocka_unit_test(test_who_descends_from_it),
-        cmocka_unit_test(test_hostile_names),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder)

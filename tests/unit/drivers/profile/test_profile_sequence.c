@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The steps of a sample through an executor that plays a script: every outcome, and who is held when. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/profile/profile_sequence.h"
-#include "tests/support/close_to.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { CPU = 5, SIBLING = 21, HOLD_NS = 3000, COUNT_NS = 400, US = 1000 };
 /* Readings of the counters, in their order. */
@@ -192,9 +184,8 @@ static void ends(struct script *s, uint32_t outcome, unsigned steps)
 
 /* ---- turns that are taken ---- */
 
-static void test_victim_of_its_sibling(void **state)
+TEST(test_victim_of_its_sibling)
 {
-    (void)state;
     struct script s = script_of_a_victim(PROFILE_SOURCES);
     s.stall_percent = 25;
     ends(&s, PROFILE_TAKEN, 4);
@@ -224,9 +215,8 @@ static void test_victim_of_its_sibling(void **state)
     assert_string_equal(r->sight.other.comm, "wide");
 }
 
-static void test_stalls_are_those_alone_on_the_core(void **state)
+TEST(test_stalls_are_those_alone_on_the_core)
 {
-    (void)state;
     struct script s = script_of_a_victim(PROFILE_SOURCES);
     s.stall_percent = 20;
     s.shared_stall_percent = 10;
@@ -237,9 +227,8 @@ static void test_stalls_are_those_alone_on_the_core(void **state)
     assert_close((double)profile_stall(&s.record.window) / PROFILE_ONE, 0.2, 1e-4);
 }
 
-static void test_without_sources_the_sibling_is_not_watched(void **state)
+TEST(test_without_sources_the_sibling_is_not_watched)
 {
-    (void)state;
     struct script s = script_of_a_victim(0);
     ends(&s, PROFILE_TAKEN, 3);
     assert_int_equal(s.record.flags, 0);
@@ -249,9 +238,8 @@ static void test_without_sources_the_sibling_is_not_watched(void **state)
     assert_int_equal(s.record.held_ns, HOLD_NS + 770 * US + 2 * COUNT_NS);
 }
 
-static void test_delay(void **state)
+TEST(test_delay)
 {
-    (void)state;
     struct script s = script_of_a_victim(PROFILE_SOURCES);
     s.level[SHARED] = 0;
     ends(&s, PROFILE_TAKEN, 4);
@@ -271,9 +259,8 @@ static void test_delay(void **state)
     assert_int_equal(s.record.speedup_shared, s.record.speedup);
 }
 
-static void test_code_that_needs_its_level(void **state)
+TEST(test_code_that_needs_its_level)
 {
-    (void)state;
     struct script s = script_of_a_victim(PROFILE_SOURCES);
     s.level[IDEAL] = 2;
     ends(&s, PROFILE_TAKEN, 4);
@@ -290,9 +277,8 @@ static void test_code_that_needs_its_level(void **state)
 }
 
 /* Figure 4.2: the bin is that of before the pause. */
-static void test_bin_that_changes_during_the_pause(void **state)
+TEST(test_bin_that_changes_during_the_pause)
 {
-    (void)state;
     struct script s = script_of_a_victim(0);
     s.level[ACTUAL] = 0;
     s.khz[ACTUAL] = 2800000;
@@ -301,9 +287,8 @@ static void test_bin_that_changes_during_the_pause(void **state)
     assert_int_equal(s.record.speedup, PROFILE_ONE);
 }
 
-static void test_without_a_table(void **state)
+TEST(test_without_a_table)
 {
-    (void)state;
     struct script s = script_of_a_victim(PROFILE_SOURCES);
     s.setup.n_bins = 0;
     s.khz[IDEAL] = 3000000;
@@ -322,9 +307,8 @@ static void test_without_a_table(void **state)
     assert_int_equal(s.record.ideal_khz, s.record.actual_khz);
 }
 
-static void test_clock_that_something_else_limits(void **state)
+TEST(test_clock_that_something_else_limits)
 {
-    (void)state;
     struct script s = script_of_a_victim(0);
     s.khz[ACTUAL] = 1200000;
     ends(&s, PROFILE_TAKEN, 3);
@@ -332,9 +316,8 @@ static void test_clock_that_something_else_limits(void **state)
     assert_int_equal(s.record.speedup, PROFILE_ONE);
 }
 
-static void test_rehearsal(void **state)
+TEST(test_rehearsal)
 {
-    (void)state;
     struct script s = script_of_a_victim(PROFILE_REHEARSAL | PROFILE_SOURCES | PROFILE_STACKS);
     s.setup.n_bins = s.setup.ref_khz = 0;
     ends(&s, PROFILE_TAKEN, 4);
@@ -347,9 +330,8 @@ static void test_rehearsal(void **state)
     assert_int_equal(s.record.pause_ns, 700 * US);
 }
 
-static void test_stacks_of_code_that_demands_a_level(void **state)
+TEST(test_stacks_of_code_that_demands_a_level)
 {
-    (void)state;
     struct script s = script_of_a_victim(PROFILE_STACKS);
     ends(&s, PROFILE_TAKEN, 3);
     assert_int_equal(s.walks, 0);
@@ -367,18 +349,16 @@ static void test_stacks_of_code_that_demands_a_level(void **state)
 
 /* ---- turns that are not ---- */
 
-static void test_idle(void **state)
+TEST(test_idle)
 {
-    (void)state;
     struct script s = script_of_a_victim(PROFILE_SOURCES);
     s.sight.task.pid = 0;
     ends(&s, PROFILE_IDLE, 1);
     assert_int_equal(s.readings + s.holds, 0);
 }
 
-static void test_not_held(void **state)
+TEST(test_not_held)
 {
-    (void)state;
     struct script s = script_of_a_victim(PROFILE_SOURCES);
     s.does_not_come = true;
     ends(&s, PROFILE_NOT_HELD, 1);
@@ -412,9 +392,8 @@ static void sibling_goes_offline(struct profile_sight *s)
     s->other_cpu = PROFILE_NO_CPU;
 }
 
-static void test_switched(void **state)
+TEST(test_switched)
 {
-    (void)state;
     void (*const changes[])(struct profile_sight *) = {task_goes, task_goes_and_comes_back, other_goes,
                                                        other_goes_and_comes_back, sibling_goes_offline};
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
@@ -440,9 +419,8 @@ static void test_switched(void **state)
     assert_int_equal(s.record.speedup_shared, s.record.speedup);
 }
 
-static void test_uncounted(void **state)
+TEST(test_uncounted)
 {
-    (void)state;
     static const unsigned steps[READINGS] = {1, 2, 3, 4};
     for (unsigned k = 0; k < READINGS; k++)
         for (unsigned counter = 0; counter < PROFILE_COUNTERS; counter++) {
@@ -452,9 +430,8 @@ static void test_uncounted(void **state)
         }
 }
 
-static void test_unsettled(void **state)
+TEST(test_unsettled)
 {
-    (void)state;
     static const unsigned steps[READINGS] = {1, 2, 3, 4};
     for (unsigned k = 0; k < READINGS; k++) {
         struct script s = script_of_a_victim(PROFILE_SOURCES);
@@ -473,9 +450,8 @@ static void test_unsettled(void **state)
     ends(&s, PROFILE_UNSETTLED, 1);
 }
 
-static void test_late(void **state)
+TEST(test_late)
 {
-    (void)state;
     static const uint32_t permitted[READINGS] = {0, 700, 70, 70};
     for (unsigned k = PAUSED; k < READINGS; k++) {
         struct script s = script_of_a_victim(PROFILE_SOURCES);
@@ -487,18 +463,16 @@ static void test_late(void **state)
     }
 }
 
-static void test_off_table(void **state)
+TEST(test_off_table)
 {
-    (void)state;
     struct script s = script_of_a_victim(PROFILE_SOURCES);
     s.khz[ACTUAL] = 2500000;
     ends(&s, PROFILE_OFF_TABLE, 3);
 }
 
 /* Whatever happens, in any combination: one record, nobody is held in the end, and each hold is released once. */
-static void test_random_scripts(void **state)
+TEST(test_random_scripts)
 {
-    (void)state;
     static const uint32_t flags[] = {
         0, PROFILE_SOURCES, PROFILE_STACKS, PROFILE_SOURCES | PROFILE_STACKS, PROFILE_REHEARSAL, PROFILE_FLAGS};
     void (*const changes[])(struct profile_sight *) = {NULL, NULL, NULL, task_goes, other_goes, sibling_goes_offline};
@@ -531,9 +505,8 @@ static void test_random_scripts(void **state)
         assert_true(seen[i] > 100);
 }
 
-static void test_missed(void **state)
+TEST(test_missed)
 {
-    (void)state;
     struct script s = script_of_a_victim(PROFILE_SOURCES);
     struct profile_cpu c = {.turn = 17, .record = {.cpu = CPU, .actual_khz = 1, .n_stack = 5}};
     struct profile_executor e;
@@ -547,9 +520,8 @@ static void test_missed(void **state)
     assert_int_equal(s.holds + s.looks + s.readings, 0);
 }
 
-static void test_called_off_at_any_step(void **state)
+TEST(test_called_off_at_any_step)
 {
-    (void)state;
     for (unsigned steps = 0; steps < 4; steps++) {
         struct script s = script_of_a_victim(PROFILE_SOURCES);
         struct profile_cpu c = {.stage = PROFILE_BETWEEN};
@@ -574,9 +546,8 @@ static void test_called_off_at_any_step(void **state)
 enum { CPUS = 6, TURNS = 5000 };
 
 /* Each CPU counts for itself; together they come in a row, with each interval between two neighbours. */
-static void test_turns_come_in_a_row(void **state)
+TEST(test_turns_come_in_a_row)
 {
-    (void)state;
     struct profile_setup s = {.seed = 99, .mean_us = 20000};
     struct profile_cpu cpu[CPUS];
     uint64_t at = 0;
@@ -592,9 +563,8 @@ static void test_turns_come_in_a_row(void **state)
     }
 }
 
-static void test_turn_after_an_absence(void **state)
+TEST(test_turn_after_an_absence)
 {
-    (void)state;
     struct profile_setup s = {.seed = 100, .mean_us = 4000};
     struct rng r;
     rng_init(&r, 44, 2);
@@ -618,33 +588,4 @@ static void test_turn_after_an_absence(void **state)
         assert_int_equal(here.turn, away.turn);
         assert_int_equal(here.turn_ns, away.turn_ns);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_victim_of_its_sibling),
-        cmocka_unit_test(test_stalls_are_those_alone_on_the_core),
-        cmocka_unit_test(test_without_sources_the_sibling_is_not_watched),
-        cmocka_unit_test(test_delay),
-        cmocka_unit_test(test_code_that_needs_its_level),
-        cmocka_unit_test(test_bin_that_changes_during_the_pause),
-        cmocka_unit_test(test_without_a_table),
-        cmocka_unit_test(test_clock_that_something_else_limits),
-        cmocka_unit_test(test_rehearsal),
-        cmocka_unit_test(test_stacks_of_code_that_demands_a_level),
-        cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_not_held),
-        cmocka_unit_test(test_switched),
-        cmocka_unit_test(test_uncounted),
-        cmocka_unit_test(test_unsettled),
-        cmocka_unit_test(test_late),
-        cmocka_unit_test(test_off_table),
-        cmocka_unit_test(test_random_scripts),
-        cmocka_unit_test(test_missed),
-        cmocka_unit_test(test_called_off_at_any_step),
-        cmocka_unit_test(test_turns_come_in_a_row),
-        cmocka_unit_test(test_turn_after_an_absence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

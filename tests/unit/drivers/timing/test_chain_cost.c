@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a reading of the timing machine costs, from made readings, and what readings are made into. No clock is read. */
-#include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/timing/timing_chains.h"
-#include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 /* ---- the cost of a reading, from made readings ---- */
 
@@ -59,9 +47,8 @@ static double falling(size_t i)
     return i < MADE / 2 ? 1.6 : 1.3;
 }
 
-static void test_cost_is_found_whatever_the_frequency(void **state)
+TEST(test_cost_is_found_whatever_the_frequency)
 {
-    (void)state;
     static struct chain_raw r[MADE];
     struct timing_cost c;
     make_readings(r, MADE, 64, steady, 1, 3);
@@ -75,9 +62,8 @@ static void test_cost_is_found_whatever_the_frequency(void **state)
     assert_float_equal(c.cycles, 80, 0.6);
 }
 
-static void test_clocks_choose_their_chains(void **state)
+TEST(test_clocks_choose_their_chains)
 {
-    (void)state;
     struct chain_choice c = timing_choose_chains(1, 2e9, 1);
     assert_int_equal(c.dither, 3);
     assert_int_equal(c.steady_from, 4);     /* where samples of 1/4 us have become 4 us long */
@@ -92,9 +78,8 @@ static void test_clocks_choose_their_chains(void **state)
 }
 
 /* Clocks of 1, 10 and 25 ns a step: the steps even out, the error says how far, and readings of one median do. */
-static void test_cost_from_a_coarse_clock(void **state)
+TEST(test_cost_from_a_coarse_clock)
 {
-    (void)state;
     enum { N = 16 * MADE };
     static struct chain_raw r[N];
     static const double steps[] = {2.6, 26, 65};
@@ -113,9 +98,8 @@ static void test_cost_from_a_coarse_clock(void **state)
     }
 }
 
-static void test_interrupted_readings_do_not_count(void **state)
+TEST(test_interrupted_readings_do_not_count)
 {
-    (void)state;
     static struct chain_raw r[MADE];
     struct timing_cost clean, c;
     make_readings(r, MADE, 64, steady, 1, 3);
@@ -126,9 +110,8 @@ static void test_interrupted_readings_do_not_count(void **state)
     assert_float_equal(c.cycles, clean.cycles, 0.5);
 }
 
-static void test_readings_that_make_no_sense_are_refused(void **state)
+TEST(test_readings_that_make_no_sense_are_refused)
 {
-    (void)state;
     static struct chain_raw r[MADE];
     struct timing_cost c;
     make_readings(r, MADE, 64, steady, 1, 3);
@@ -145,9 +128,8 @@ static void test_readings_that_make_no_sense_are_refused(void **state)
 }
 
 /* The last readings count, those with chains among them; where too few are there, what was known stays. */
-static void test_cost_is_followed(void **state)
+TEST(test_cost_is_followed)
 {
-    (void)state;
     static struct timing_lately lately;
     static struct chain_raw r[MADE];
     struct timing_cost c = {.cycles = 1};
@@ -166,9 +148,8 @@ static void test_cost_is_followed(void **state)
 }
 
 /* About one reading in four has a chain, of either length, and of the longest ones where samples have grown. */
-static void test_readings_with_chains(void **state)
+TEST(test_readings_with_chains)
 {
-    (void)state;
     static struct chain_raw r[4 * MADE];
     for (unsigned doubled = 0; doubled < 3; doubled++) {
         struct chain_reader reader = {.out = r, .random = 12345, .choice = {.steady_from = 2, .dither = 45}};
@@ -192,91 +173,4 @@ static void test_readings_with_chains(void **state)
                 assert_int_equal(n, 0);
         }
     }
-}
-
-/* ---- exactly ---- */
-
-static void write_chains(FILE *out)
-{
-    static const double steps[] = {1, 3.99, 4, 20, 50}, periods[] = {1, 4.99, 5, 14.99, 15, 100};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        for (size_t k = 0; k < sizeof periods / sizeof *periods; k++) {
-            struct chain_choice c = timing_choose_chains(steps[i], 2e9, periods[k]);
-            char text[200] = "fine";
-            bool coarse = timing_steps_text(steps[i], 2e9, 300, text, sizeof text);
-            fprintf(out, "step %g, period %g us: steady from %u, dither %u: %d %s\n", steps[i], periods[k],
-                    c.steady_from, c.dither, coarse, k == 0 ? text : "");
-        }
-}
-
-static void write_costs(FILE *out)
-{
-    static const size_t sizes[] = {0, 95, 96, 128, 383, 384, 1000, MADE};
-    static struct chain_raw r[MADE];
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (unsigned kind = 0; kind < 4; kind++) {
-            struct timing_cost c = {.cycles = 0};
-            double step = kind & 1 ? 26 : 1;
-            make_readings_of(r, MADE, kind & 2, 64, falling, step, 3);
-            for (size_t k = 11; k < MADE && kind >= 2; k += 37)
-                r[k].end += 300 * (1 + k % 5); /* disturbed, some of them little */
-            for (size_t k = 256; k < 384 && kind == 3; k++)
-                r[k].end += chain_kind_of(&r[k]) == CHAIN_STEADY_LONG
-                                ? 40
-                                : 0; /* a window in which the long ones alone were slower */
-            int status = timing_chain_cost(r, sizes[i], kind & 2, step, &c);
-            if (status != 0)
-                fprintf(out, "%zu of kind %u: refused\n", sizes[i], kind);
-            else
-                fprintf(out, "%zu of kind %u: %.9f +- %.9f, %.9f %.9f\n", sizes[i], kind, c.cycles, c.error, c.ticks[0],
-                        c.ticks[1]);
-        }
-}
-
-static void write_words(FILE *out)
-{
-    static const struct counter_spec counters[] = {
-        {COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_READ_TICKS, 0}, {COUNTER_CYCLES, 0}};
-    struct timing_clock clock = {.hz = 2.6e9, .step = 26};
-    struct timing_sums sums = {0, 0, 0};
-    for (uint64_t round = 0; round < 30; round += round < 2 ? 1 : 24) {
-        clock.round = round;
-        for (unsigned i = 0; i < 5; i++) {
-            uint64_t words[6], end = 1000203 + 777 * i;
-            struct chain_raw r = {end, i > 0 ? end - 200 : end, i > 0 ? end - 237 - i : end, chain_word(5 + i, i)};
-            timing_round(&clock, &r, 1);
-            timing_words(&r, 64.25, 1000, 120, counters, 4, &sums, words);
-            fprintf(out, "rounded to %" PRIu64 ": %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " |", round, r.ended,
-                    r.begin, r.end, chain_blocks(&r));
-            for (size_t k = 0; k < 6; k++)
-                fprintf(out, " %" PRId64, (int64_t)words[k]);
-            fputc('\n', out);
-        }
-    }
-}
-
-static void test_costs_are_golden(void **state)
-{
-    (void)state;
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    write_chains(out);
-    write_costs(out);
-    write_words(out);
-    golden_expect(&g, "machine/chain-cost", "txt", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cost_is_found_whatever_the_frequency),
-        cmocka_unit_test(test_clocks_choose_their_chains),
-        cmocka_unit_test(test_cost_from_a_coarse_clock),
-        cmocka_unit_test(test_interrupted_readings_do_not_count),
-        cmocka_unit_test(test_readings_that_make_no_sense_are_refused),
-        cmocka_unit_test(test_cost_is_followed),
-        cmocka_unit_test(test_readings_with_chains),
-        cmocka_unit_test(test_costs_are_golden),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The timing machine: what it promises and refuses, and what it leaves behind; how fast it is, is in test_timing.c. */
-#include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "computer/cpu/cpu.h"
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_chains.h"
 #include "computer/cpu/tsc.h"
+#include "tests/support/test.h"
 #include "tests/support/timing_rig.h"
 
 /* ---- the machine ---- */
 
-static void test_info_before_and_after_prepare(void **state)
+TEST(test_info_before_and_after_prepare)
 {
     struct machine *m = *state;
     struct machine_info i;
@@ -43,7 +34,7 @@ static void test_info_before_and_after_prepare(void **state)
     assert_int_equal(i.cpu_number, -1);
 }
 
-static void test_it_lacks_every_counter_but_the_chain(void **state)
+TEST(test_it_lacks_every_counter_but_the_chain)
 {
     struct machine *m = *state;
     for (int id = 0; id < COUNTER_IDS; id++) {
@@ -88,7 +79,7 @@ static void check_recording(const struct recording *rec, const struct payload *f
     assert_true(span >= 99 && rec->words[1] > 0);
 }
 
-static void test_a_recording_keeps_its_promises(void **state)
+TEST(test_a_recording_keeps_its_promises)
 {
     struct machine *m = *state;
     static const struct counter_spec three[3] = {
@@ -114,7 +105,7 @@ static void test_a_recording_keeps_its_promises(void **state)
     m->ops->finish(m);
 }
 
-static void test_bursts_of_so_many_blocks(void **state)
+TEST(test_bursts_of_so_many_blocks)
 {
     struct machine *m = *state;
     static const struct counter_spec cycles = {COUNTER_CHAIN_CYCLES, 0};
@@ -138,7 +129,7 @@ static void test_bursts_of_so_many_blocks(void **state)
     m->ops->finish(m);
 }
 
-static void test_unsampled_runs_are_allowed(void **state)
+TEST(test_unsampled_runs_are_allowed)
 {
     struct machine *m = *state;
     struct payload p = timing_rig_payload("64add");
@@ -155,7 +146,7 @@ static void test_unsampled_runs_are_allowed(void **state)
 }
 
 /* What a reading costs is known before anything is recorded. */
-static void test_the_cost_of_a_chain_is_known_at_once(void **state)
+TEST(test_the_cost_of_a_chain_is_known_at_once)
 {
     struct machine *m = *state;
     struct machine_setup setup = timing_rig_setup(1);
@@ -180,7 +171,7 @@ static void refuses_setup(struct machine *m, const struct machine_setup *s, int 
     assert_memory_equal(&before, &after, sizeof before);
 }
 
-static void test_setups_that_cannot_be(void **state)
+TEST(test_setups_that_cannot_be)
 {
     struct machine *m = *state;
     struct machine_setup s = timing_rig_setup(1);
@@ -211,7 +202,7 @@ static void refuses_run(struct machine *m, const struct run_request *r, int stat
         fail_msg("\"%s\" instead of \"%s\"", err.text, text);
 }
 
-static void test_requests_that_cannot_be(void **state)
+TEST(test_requests_that_cannot_be)
 {
     struct machine *m = *state;
     struct payload p = timing_rig_payload("64add");
@@ -235,7 +226,7 @@ static void test_requests_that_cannot_be(void **state)
 }
 
 /* A kernel that needs what no CPU has. */
-static void test_a_kernel_that_the_cpu_lacks_is_refused_with_others(void **state)
+TEST(test_a_kernel_that_the_cpu_lacks_is_refused_with_others)
 {
     struct machine *m = *state;
     struct payload p = timing_rig_payload("64add");
@@ -258,7 +249,7 @@ static void test_a_kernel_that_the_cpu_lacks_is_refused_with_others(void **state
     assert_int_equal(m->ops->prepare(m, &setup, &err), MACHINE_CANNOT);
 }
 
-static void test_affinity_and_policy_are_restored(void **state)
+TEST(test_affinity_and_policy_are_restored)
 {
     struct machine *m = *state;
     struct cpu_mask before, after;
@@ -281,19 +272,4 @@ static void test_affinity_and_policy_are_restored(void **state)
     assert_memory_equal(&before, &after, sizeof before);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_info_before_and_after_prepare),
-        cmocka_unit_test(test_it_lacks_every_counter_but_the_chain),
-        cmocka_unit_test(test_a_recording_keeps_its_promises),
-        cmocka_unit_test(test_bursts_of_so_many_blocks),
-        cmocka_unit_test(test_unsampled_runs_are_allowed),
-        cmocka_unit_test(test_the_cost_of_a_chain_is_known_at_once),
-        cmocka_unit_test(test_setups_that_cannot_be),
-        cmocka_unit_test(test_requests_that_cannot_be),
-        cmocka_unit_test(test_a_kernel_that_the_cpu_lacks_is_refused_with_others),
-        cmocka_unit_test(test_affinity_and_policy_are_restored),
-    };
-    return cmocka_run_group_tests(tests, timing_rig_open, timing_rig_close);
-}
+TEST_GROUP(timing_rig_open, timing_rig_close)

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* alone: holds frequencies against chains */
 /* The timing machine: its frequency. */
-#include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "computer/cpu/cpu.h"
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_chains.h"
 #include "computer/cpu/tsc.h"
+#include "tests/support/test.h"
 #include "tests/support/timing_rig.h"
 
 static int ascending(const void *a, const void *b)
@@ -56,7 +47,7 @@ static void add_samples(const struct recording *rec, double period, double *cycl
  * chain's own slices differ, it is repeated. A bout may also spare the chain and hit the samples: what lies outside is
  * tried again until more tries have agreed than not, and fails when those that do not lead by four.
  */
-static void test_frequency_agrees_with_a_long_chain(void **state)
+TEST(test_frequency_agrees_with_a_long_chain)
 {
     struct machine *m = *state;
     enum { REPETITIONS = 60, TRIES = 30, LEAD = 4 };
@@ -115,10 +106,4 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frequency_agrees_with_a_long_chain),
-    };
-    return cmocka_run_group_tests(tests, timing_rig_open, timing_rig_close);
-}
+TEST_GROUP(timing_rig_open, timing_rig_close)

@@ -6,23 +6,12 @@
  * are taken. Between kernels of one width nothing happens, and the frequency is that of a long chain. Runs everywhere:
  * what disturbs a measurement disturbs the chain that it is held against.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_chains.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/long_chain.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 enum { PAIRS = 4, PAIRS_FEW = 2, PAIRS_MOST = 10, JUDGED_LEAST = 3 };
 #define CHAINS_AGREE 0.03 /* of the fastest: chains that a neighbour slows are slower than that, and no measure */
@@ -125,9 +114,8 @@ static bool comparable(const struct measured *m, double best)
     return chains_agree(m, best) && sure(m);
 }
 
-static void nothing_happens_and_the_frequency_is_right(void **state)
+TEST(nothing_happens_and_the_frequency_is_right)
 {
-    (void)state;
     skip_where_sanitized("test_timing records the same there, and frequencies are held against chains without");
     static const double steps[] = {10, 25, 0}; /* 0: the clock as it is, of which test_timing asks the same */
     struct measured all[3 * PAIRS_MOST];
@@ -176,12 +164,4 @@ static void nothing_happens_and_the_frequency_is_right(void **state)
                       runs - judged, runs);
         skip();
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_happens_and_the_frequency_is_right),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,23 +4,15 @@
  * A TSC that begins again in the middle of a recording, as that of a machine that was suspended: the recording ends,
  * and is none. Here reading the TSC is a fault (prctl PR_SET_TSC), which a made-up one answers.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "drivers/timing/timing.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 enum { PATIENCE_S = 60 };
 static const double UPTIME_S = 1e6;
@@ -80,9 +72,8 @@ static struct payload payload_of(const char *name)
     return p;
 }
 
-static void a_recording_ends_and_is_none(void **state)
+TEST(a_recording_ends_and_is_none)
 {
-    (void)state;
     static const struct counter_spec both[] = {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}};
     const struct machine_setup setup = {
         .cpu = -1, .active_cores = 1, .period_us = 100, .counters = both, .n_counters = 2, .max_samples = 400};
@@ -118,12 +109,4 @@ static void a_recording_ends_and_is_none(void **state)
     assert_true(recorded > 0);
     m.ops->finish(&m);
     m.ops->close(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recording_ends_and_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

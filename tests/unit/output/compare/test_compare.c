@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Measurements against each other: what differs, who is unlike the others, and how often that is said wrongly. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "output/compare/compare.h"
-#include "tests/support/close_to.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 #define HEAD "# format: characterize-table/1\n# table: overhead\n"
 #define NAMES "from,to,active_cores,down_us,down_us_lo,down_us_hi\n"
@@ -58,9 +48,8 @@ static size_t count(const struct table *t, const char *verdict)
 }
 
 /* With one cell and one pair, z is 1.96: apart by more than both half widths in quadrature. */
-static void two_values_are_apart_beyond_their_limits(void **state)
+TEST(two_values_are_apart_beyond_their_limits)
 {
-    (void)state;
     for (unsigned apart = 0; apart < 2; apart++) {
         struct comparison *c = compare_new();
         struct table t;
@@ -83,9 +72,8 @@ static void two_values_are_apart_beyond_their_limits(void **state)
 }
 
 /* Exact values may differ by what nobody would call a difference: 0.05 us, 0.2 %. */
-static void the_least_difference_is_none(void **state)
+TEST(the_least_difference_is_none)
 {
-    (void)state;
     static const struct {
         double a, b;
         const char *verdict;
@@ -103,9 +91,8 @@ static void the_least_difference_is_none(void **state)
 }
 
 /* Pages on which something differs although all are of one processor: 5 % at most, whatever the size. */
-static void pages_seldom_cry_wolf(void **state)
+TEST(pages_seldom_cry_wolf)
 {
-    (void)state;
     enum { PAGES = 400, CELLS = 60, MOST = 30 };
     static const size_t sizes[] = {2, 3, 30};
     struct rng r;
@@ -135,9 +122,8 @@ static void pages_seldom_cry_wolf(void **state)
 }
 
 /* One of forty is off in one value, and seven in another: those are no group of their own, but unlike. */
-static void who_is_unlike_the_others(void **state)
+TEST(who_is_unlike_the_others)
 {
-    (void)state;
     enum { MACHINES = 40, CELLS = 5 };
     struct comparison *c = compare_new();
     struct table t;
@@ -171,9 +157,8 @@ static void who_is_unlike_the_others(void **state)
 }
 
 /* A spread that is the machines' own is no difference; who is far beyond it is unlike. */
-static void a_spread_of_their_own_is_allowed(void **state)
+TEST(a_spread_of_their_own_is_allowed)
 {
-    (void)state;
     struct comparison *c = compare_new();
     struct table t;
     for (size_t m = 0; m < 100; m++) {
@@ -190,9 +175,8 @@ static void a_spread_of_their_own_is_allowed(void **state)
 }
 
 /* Half of them are otherwise: two groups, nobody unlike. */
-static void halves_are_groups(void **state)
+TEST(halves_are_groups)
 {
-    (void)state;
     struct comparison *c = compare_new();
     struct table t;
     for (size_t m = 0; m < 10; m++) {
@@ -215,9 +199,8 @@ static void halves_are_groups(void **state)
 }
 
 /* Wide limits must not bridge what is apart, and are undecided. */
-static void the_imprecise_join_no_group(void **state)
+TEST(the_imprecise_join_no_group)
 {
-    (void)state;
     struct comparison *c = compare_new();
     struct table t;
     static const double v[] = {100, 100.1, 90, 95};
@@ -231,9 +214,8 @@ static void the_imprecise_join_no_group(void **state)
 }
 
 /* Texts and counts as they are; the CPU that was measured is chance; what is undecided is not compared. */
-static void counts_and_texts_count(void **state)
+TEST(counts_and_texts_count)
 {
-    (void)state;
     struct comparison *c = compare_new();
     struct table t;
     static const char a[] =
@@ -276,9 +258,8 @@ static void counts_and_texts_count(void **state)
 }
 
 /* Where the clock floats, limits hold what it moves from one measurement to the next. */
-static void a_floating_clock_makes_no_difference(void **state)
+TEST(a_floating_clock_makes_no_difference)
 {
-    (void)state;
     static const char *const moves[] = {"", "# frequency_moves_percent: 10\n"};
     for (unsigned k = 0; k < 4; k++) {
         struct comparison *c = compare_new();
@@ -298,9 +279,8 @@ static void a_floating_clock_makes_no_difference(void **state)
 }
 
 /* What no table can be is refused with its line, and leaves nothing behind. */
-static void what_is_no_table_is_refused(void **state)
+TEST(what_is_no_table_is_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *why;
     } cases[] = {
@@ -336,21 +316,4 @@ static void what_is_no_table_is_refused(void **state)
     assert_int_equal((int)table_number(&t, 0, "n"), 2);
     table_free(&t);
     compare_free(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_values_are_apart_beyond_their_limits),
-        cmocka_unit_test(the_least_difference_is_none),
-        cmocka_unit_test(pages_seldom_cry_wolf),
-        cmocka_unit_test(who_is_unlike_the_others),
-        cmocka_unit_test(a_spread_of_their_own_is_allowed),
-        cmocka_unit_test(halves_are_groups),
-        cmocka_unit_test(the_imprecise_join_no_group),
-        cmocka_unit_test(counts_and_texts_count),
-        cmocka_unit_test(a_floating_clock_makes_no_difference),
-        cmocka_unit_test(what_is_no_table_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

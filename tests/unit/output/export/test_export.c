@@ -4,20 +4,11 @@
  * against exact arithmetic and the papers' examples, and what it does where something was not measured.
  */
 #include <fcntl.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "output/export/export.h"
+#include "tests/support/test.h"
 #include "util/sha256.h"
 #include "tests/support/export_rules.h"
 #include "tests/support/random_numbers.h"
@@ -154,9 +145,8 @@ static void gold_header(void)
 
 /* ---- what it must compile as ---- */
 
-static void test_compiles_everywhere(void **state)
+TEST(test_compiles_everywhere)
 {
-    (void)state;
     static const char *const ways[] = {
         "-std=c89",
         "-std=c99",
@@ -193,9 +183,8 @@ static void test_compiles_everywhere(void **state)
 }
 
 /* Not a single division, not even one that the compiler might resolve. */
-static void test_divides_nowhere(void **state)
+TEST(test_divides_nowhere)
 {
-    (void)state;
     gold_header();
     char *text = read_back("export.h");
     bool in_comment = false;
@@ -225,9 +214,8 @@ static double equation_4(int g, long r1, long r2)
     return (double)(f0 * f1 * f2 * one) / (double)denominator;
 }
 
-static void test_expected_frequency(void **state)
+TEST(test_expected_frequency)
 {
-    (void)state;
     gold_header();
     build_asker("-std=c89");
     FILE *out = open_file("questions");
@@ -363,9 +351,8 @@ static double worst_ideal_error(struct rng *r, const struct processor *p)
     return worst;
 }
 
-static void test_ideal_frequency_gold(void **state)
+TEST(test_ideal_frequency_gold)
 {
-    (void)state;
     struct processor p = {.levels = GOLD_LEVELS, .turbos = GOLD_GROUPS};
     struct rng r;
     rng_init(&r, 61, 30);
@@ -377,9 +364,8 @@ static void test_ideal_frequency_gold(void **state)
     assert_true(worst < 2e-5); /* asked for: 1e-3 */
 }
 
-static void test_ideal_frequency_random(void **state)
+TEST(test_ideal_frequency_random)
 {
-    (void)state;
     for (int i = 0; i < 5; i++) {
         struct processor p = {0};
         struct rng r;
@@ -420,9 +406,8 @@ static double ideal_mhz(double r1, double r2, double mean_mhz, int level)
     return khz / 1e3;
 }
 
-static void test_worked_examples(void **state)
+TEST(test_worked_examples)
 {
-    (void)state;
     gold_header();
     build_asker("-std=c11");
     /* USENIX ATC 2021, figure 2: 30 % of the cycles at AVX-512 frequencies, 2.5 GHz measured: `most of the time at the
@@ -459,9 +444,8 @@ static void add_wait(struct table *t, const char *from, const char *to, int mode
     table_put_number(t, "share", share);
 }
 
-static void test_absent_is_seen(void **state)
+TEST(test_absent_is_seen)
 {
-    (void)state;
     struct table f, o, w, g;
     frequency_table(&f);
     frequency_row(&f, 2, "128fma", 1, 0, 3.7);
@@ -514,9 +498,8 @@ static void test_absent_is_seen(void **state)
 }
 
 /* Without frequencies there is still what was measured, and a consumer that compiles. */
-static void test_only_costs(void **state)
+TEST(test_only_costs)
 {
-    (void)state;
     struct table o;
     overhead_table(&o);
     overhead_row(&o, "128fma", "512fma", 16, 42.7, 10, 156);
@@ -534,9 +517,8 @@ static void test_only_costs(void **state)
 }
 
 /* Cycles at a level that the header does not have: the sample consumer has no answer, and no wrong one. */
-static void test_consumer_of_fewer_levels(void **state)
+TEST(test_consumer_of_fewer_levels)
 {
-    (void)state;
     struct table f;
     char options[200];
     frequency_table(&f);
@@ -558,9 +540,8 @@ static void test_consumer_of_fewer_levels(void **state)
 
 /* ---- where it comes from ---- */
 
-static void test_provenance(void **state)
+TEST(test_provenance)
 {
-    (void)state;
     struct table t;
     struct schedule s;
     char why[300], hash[SHA256_HEX_SIZE];
@@ -613,9 +594,8 @@ static int end(void **state)
 }
 
 /* Without the template nothing is written, and one line says where it should be. */
-static void test_no_template(void **state)
+TEST(test_no_template)
 {
-    (void)state;
     struct table t;
     struct schedule s;
     char why[400] = "", *data = strdup(getenv("CHARACTERIZE_DATA"));
@@ -633,16 +613,9 @@ static void test_no_template(void **state)
     table_free(&t);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compiles_everywhere),  cmocka_unit_test(test_no_template),
-        cmocka_unit_test(test_divides_nowhere),      cmocka_unit_test(test_expected_frequency),
-        cmocka_unit_test(test_ideal_frequency_gold), cmocka_unit_test(test_ideal_frequency_random),
-        cmocka_unit_test(test_worked_examples),      cmocka_unit_test(test_absent_is_seen),
-        cmocka_unit_test(test_only_costs),           cmocka_unit_test(test_consumer_of_fewer_levels),
-        cmocka_unit_test(test_provenance),
-    };
     setenv("CHARACTERIZE_DATA", "data", 0); /* the template of the header */
-    return cmocka_run_group_tests(tests, begin, end);
 }
+
+TEST_GROUP(begin, end)

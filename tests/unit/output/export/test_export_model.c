@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From a model by its measured tables to what schedulers read, and to the comparison with what was published. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/validate/validate.h"
 #include "tables/registry.h"
 #include "tables/published/sku.h"
 #include "tests/support/export_rules.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/schedule_tables.h"
+#include "tests/support/test.h"
 
 /* One table of four kernels, with the last number of cores of each published turbo level active. */
 static void measure(const struct table_kind *k, const struct model *model, struct table *out)
@@ -39,9 +30,8 @@ static void measure(const struct table_kind *k, const struct model *model, struc
     free(o);
 }
 
-static void test_export(void **state)
+TEST(test_export)
 {
-    (void)state;
     struct model model;
     struct table f, o;
     struct schedule s;
@@ -87,9 +77,8 @@ static size_t deviations(const struct model *model, size_t *agreeing)
 }
 
 /* The published frequencies agree, and a processor that is one step of the clock slower in one field does not. */
-static void test_validate(void **state)
+TEST(test_validate)
 {
-    (void)state;
     struct model model;
     size_t agreeing;
     rig_load("xeon-gold-6130", &model);
@@ -99,10 +88,4 @@ static void test_validate(void **state)
     model.turbo[4].ghz[2] -= 0.1;
     assert_int_equal(deviations(&model, &agreeing), 1);
     assert_int_equal(agreeing, GOLD_LEVELS * GOLD_GROUPS + 3 + GOLD_GROUPS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_export), cmocka_unit_test(test_validate)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

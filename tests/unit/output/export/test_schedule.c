@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scheduler parameters out of tables made by hand, their JSON, and what its rules refuse. */
 #include <jansson.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "output/export/export.h"
+#include "tests/support/test.h"
 #include "util/sha256.h"
 #include "tests/support/export_rules.h"
 #include "tests/support/random_numbers.h"
@@ -37,9 +29,8 @@ static size_t class_of(const struct schedule *s, unsigned width, bool heavy)
 
 /* ---- kernels ---- */
 
-static void test_kernel_classes(void **state)
+TEST(test_kernel_classes)
 {
-    (void)state;
     static const struct {
         const char *name;
         unsigned width;
@@ -69,9 +60,8 @@ static void test_kernel_classes(void **state)
 
 /* ---- frequencies ---- */
 
-static void test_gold(void **state)
+TEST(test_gold)
 {
-    (void)state;
     struct table t;
     struct schedule s;
     gold_frequencies(&t);
@@ -106,9 +96,8 @@ static void test_gold(void **state)
 }
 
 /* Several CPUs in any order, holes, kernels that differ within a level, rows that cannot be used. */
-static void test_points(void **state)
+TEST(test_points)
 {
-    (void)state;
     struct table t;
     struct schedule s;
     frequency_table(&t);
@@ -144,9 +133,8 @@ static void test_points(void **state)
     schedule_free(&s);
 }
 
-static void test_random_groups(void **state)
+TEST(test_random_groups)
 {
-    (void)state;
     for (uint64_t run = 0; run < 200; run++) {
         struct table t;
         struct schedule s;
@@ -182,9 +170,8 @@ static void test_random_groups(void **state)
 
 /* ---- what stands between kernels ---- */
 
-static void test_costs(void **state)
+TEST(test_costs)
 {
-    (void)state;
     struct table f, o;
     struct schedule s;
     gold_frequencies(&f);
@@ -221,9 +208,8 @@ static void test_costs(void **state)
     table_free(&o);
 }
 
-static void test_relaxation_and_throttle(void **state)
+TEST(test_relaxation_and_throttle)
 {
-    (void)state;
     struct table f, w, h;
     struct schedule s;
     gold_frequencies(&f);
@@ -264,9 +250,8 @@ static void test_relaxation_and_throttle(void **state)
         table_free((struct table *)tables[i]);
 }
 
-static void test_triggers(void **state)
+TEST(test_triggers)
 {
-    (void)state;
     struct table f, t;
     struct schedule s;
     frequency_table(&f);
@@ -299,9 +284,8 @@ static void test_triggers(void **state)
     table_free(&f);
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
-    (void)state;
     static const char *const kernels[] = {"64add", "256or", "256fma", "512or", "512fma"};
     static const int bit[] = {2, 4, 8, 16, 32};
     static const int umasks[] = {0x3f, 0x02, 0x04, 0x06, 0x07, 0x08, 0x10, 0x18, 0x20, 0x60};
@@ -349,9 +333,8 @@ static void refused(const struct table *const *tables, size_t n, const char *rea
     assert_null(s.points);
 }
 
-static void test_refused_tables(void **state)
+TEST(test_refused_tables)
 {
-    (void)state;
     struct table f, g, e;
     gold_frequencies(&f);
     gold_frequencies(&g);
@@ -399,9 +382,8 @@ static char *gold_json(void)
     return json;
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     char *json = gold_json(), *again = gold_json();
     assert_string_equal(json, again);
     free(again);
@@ -421,9 +403,8 @@ static void test_json(void **state)
 }
 
 /* Each change of a good export, and what is said about it. */
-static void test_what_the_rules_refuse(void **state)
+TEST(test_what_the_rules_refuse)
 {
-    (void)state;
     static const struct {
         const char *from, *to, *reason;
     } cases[] = {
@@ -491,9 +472,8 @@ static void test_what_the_rules_refuse(void **state)
 }
 
 /* What contradicts itself is not written: a level that is faster than the one below, beyond all limits. */
-static void test_refused_schedule(void **state)
+TEST(test_refused_schedule)
 {
-    (void)state;
     struct table t;
     struct schedule s;
     frequency_table(&t);
@@ -517,9 +497,8 @@ static void impossible(struct schedule *s, const char *reason)
 }
 
 /* Values that no single row is wrong about, and that no scheduler may be told. */
-static void test_impossible_values(void **state)
+TEST(test_impossible_values)
 {
-    (void)state;
     struct table t;
     struct schedule s;
     struct schedule_relaxation waits[2] = {{.from = 1, .mode = 1}, {.from = 1, .mode = 2}};
@@ -561,9 +540,8 @@ static void test_impossible_values(void **state)
 }
 
 /* FIPS 180-4 examples, and lengths around a block against each other. */
-static void test_sha256(void **state)
+TEST(test_sha256)
 {
-    (void)state;
     char hash[SHA256_HEX_SIZE];
     sha256_hex("abc", 3, hash);
     assert_string_equal(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -578,25 +556,4 @@ static void test_sha256(void **state)
     sha256_hex(million, 1000000, hash);
     assert_string_equal(hash, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
     free(million);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernel_classes),
-        cmocka_unit_test(test_gold),
-        cmocka_unit_test(test_points),
-        cmocka_unit_test(test_random_groups),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_relaxation_and_throttle),
-        cmocka_unit_test(test_triggers),
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_refused_tables),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_what_the_rules_refuse),
-        cmocka_unit_test(test_refused_schedule),
-        cmocka_unit_test(test_impossible_values),
-        cmocka_unit_test(test_sha256),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scheduler parameters: what is not read out of tables because it cannot be right or nothing backs it, and is told. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/export/export.h"
 #include "tables/registry.h"
 #include "tests/support/export_rules.h"
 #include "tests/support/schedule_tables.h"
+#include "tests/support/test.h"
 
 static char why[300];
 
@@ -35,9 +26,8 @@ static bool is_missing(const struct schedule *s, const char *table, const char *
 }
 
 /* What a trigger calls a level counts only beside the table frequency, and not against it. */
-static void test_triggers_without_levels(void **state)
+TEST(test_triggers_without_levels)
 {
-    (void)state;
     struct table f, t;
     struct schedule s;
     frequency_table(&f);
@@ -75,9 +65,8 @@ static void test_triggers_without_levels(void **state)
 }
 
 /* The modes of one pair of kernels stay together; several numbers of active cores are several pairs. */
-static void test_shares_add_up(void **state)
+TEST(test_shares_add_up)
 {
-    (void)state;
     struct table f, w;
     struct schedule s;
     gold_frequencies(&f);
@@ -104,9 +93,8 @@ static void test_shares_add_up(void **state)
 }
 
 /* What cannot be is not exported, and its reason is. */
-static void test_impossible_costs(void **state)
+TEST(test_impossible_costs)
 {
-    (void)state;
     struct table f, o;
     struct schedule s;
     gold_frequencies(&f);
@@ -141,9 +129,8 @@ static void test_impossible_costs(void **state)
 }
 
 /* Rows that nothing can be read from are told, and so is a table without any. */
-static void test_unusable_rows(void **state)
+TEST(test_unusable_rows)
 {
-    (void)state;
     struct table f, o, e;
     struct schedule s;
     frequency_table(&f);
@@ -198,9 +185,8 @@ static void throttle_phase(struct table *h, double phase, double us)
 
 /* Seen on a guest whose frequency moves by itself: waits of one kernel that contradict each other went into the header,
  * and an empty export was put down to a kernel that needs amx_bf16. */
-static void test_floating_frequency(void **state)
+TEST(test_floating_frequency)
 {
-    (void)state;
     struct table f, o, w, h, g;
     struct schedule s;
     frequency_table(&f);
@@ -254,9 +240,8 @@ static void relative_row(struct table *t, const char *kernel, int level, double 
 
 /* Where the frequency floats but ratios tell the levels, these are exported, and waits and costs with them, though the
  * slower kernel happened to be seen at the higher frequency. */
-static void test_ratios_where_it_floats(void **state)
+TEST(test_ratios_where_it_floats)
 {
-    (void)state;
     struct table f, w;
     struct schedule s;
     table_init(&f, "frequency", table_frequency.columns, table_frequency.n_columns);
@@ -288,9 +273,8 @@ static void test_ratios_where_it_floats(void **state)
     table_free(&w);
 }
 
-static void test_one_level(void **state)
+TEST(test_one_level)
 {
-    (void)state;
     struct table f, o, w;
     struct schedule s;
     frequency_table(&f);
@@ -328,9 +312,8 @@ static void toggle_row(struct table *w, const char *from, double duty, double us
 }
 
 /* A wait that rows of toggling do not bear out, one that no lower frequency precedes, and one without limits. */
-static void test_waits_that_nothing_bears_out(void **state)
+TEST(test_waits_that_nothing_bears_out)
 {
-    (void)state;
     static const char *const more[] = {"duty_us",   "slow_ghz",     "slow_ghz_lo", "slow_ghz_hi",
                                        "plain_ghz", "plain_ghz_lo", "plain_ghz_hi"};
     struct table f, few, w;
@@ -377,9 +360,8 @@ static void test_waits_that_nothing_bears_out(void **state)
 }
 
 /* Where several codes fit what was run, what they count else is not known: the documented one, or none. */
-static void test_events_of_few_kernels(void **state)
+TEST(test_events_of_few_kernels)
 {
-    (void)state;
     static const char *const kernels[] = {"128fma", "256fma", "512fma"};
     static const struct {
         int umask, counts; /* which of the kernels, as bits */
@@ -436,9 +418,8 @@ static char *header_of(const struct table *const *tables, size_t n)
 }
 
 /* Complete is only what reaches to the last core of the machine. */
-static void test_complete(void **state)
+TEST(test_complete)
 {
-    (void)state;
     static const struct {
         const char *cores, *line;
     } cases[] = {{NULL, "CORES_COMPLETE 0\n"},
@@ -459,9 +440,8 @@ static void test_complete(void **state)
     }
 }
 
-static void test_limits_of_counts(void **state)
+TEST(test_limits_of_counts)
 {
-    (void)state;
     struct table f, t;
     gold_frequencies(&f);
     trigger_table(&t);
@@ -476,21 +456,7 @@ static void test_limits_of_counts(void **state)
     table_free(&f);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_triggers_without_levels),
-        cmocka_unit_test(test_shares_add_up),
-        cmocka_unit_test(test_impossible_costs),
-        cmocka_unit_test(test_unusable_rows),
-        cmocka_unit_test(test_floating_frequency),
-        cmocka_unit_test(test_ratios_where_it_floats),
-        cmocka_unit_test(test_one_level),
-        cmocka_unit_test(test_waits_that_nothing_bears_out),
-        cmocka_unit_test(test_events_of_few_kernels),
-        cmocka_unit_test(test_complete),
-        cmocka_unit_test(test_limits_of_counts),
-    };
     setenv("CHARACTERIZE_DATA", "data", 0); /* the template of the header */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* output/plot/course_chart.c, output/report/report.c, and what is told of marks that are pointed at. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/plot/chart_script.h"
 #include "output/plot/charts.h"
 #include "output/plot/plot.h"
 #include "output/report/report.h"
 #include "tests/support/stream_text.h"
-#include "tests/support/text_part.h"
+#include "tests/support/test.h"
 
 #define PHASE(KIND, START, LENGTH, FREQ, IPC, MORE)                                                                    \
     "{\"kind\": \"" KIND "\", \"start_us\": " START ", \"duration_us\": " LENGTH                                       \
@@ -37,11 +28,10 @@ static char *tips_of(struct chart *c)
     return stream_text_close(&tips);
 }
 
-static void phases_become_a_course(void **state)
+TEST(phases_become_a_course)
 {
     struct chart c;
     char why[300];
-    (void)state;
     assert_int_equal(course_chart(SWITCH("128fma", "512fma", ""), 16, &c, why, sizeof why), 0);
     assert_string_equal(c.title, "128fma \xE2\x86\x92 512fma, 16 active cores");
     assert_true(c.modelled);
@@ -64,11 +54,10 @@ static void phases_become_a_course(void **state)
     chart_free(&c);
 }
 
-static void a_ramp_is_curved(void **state)
+TEST(a_ramp_is_curved)
 {
     struct chart c;
     char why[300];
-    (void)state;
     const char *text = "{\"from\": \"128fma\", \"to\": \"512fma\", \"phases\": [" PHASE(
         "steady", "-50", "50", "2.8", "2", "") ", " PHASE("ramp", "0", "100", "2.1", "2",
                                                           ", \"from_ghz\": 2.8, \"to_ghz\": 1.9, \"tau_us\": 20") "]}";
@@ -80,7 +69,7 @@ static void a_ramp_is_curved(void **state)
     chart_free(&c);
 }
 
-static void what_is_no_course_is_refused(void **state)
+TEST(what_is_no_course_is_refused)
 {
     static const char *const texts[] = {"",
                                         "{",
@@ -88,7 +77,6 @@ static void what_is_no_course_is_refused(void **state)
                                         "{\"phases\": []}",
                                         "{\"phases\": [{\"kind\": \"steady\"}]}",
                                         "{\"phases\": [{\"kind\": \"halt\", \"start_us\": 0, \"duration_us\": null}]}"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct chart c;
         char why[300] = "";
@@ -99,7 +87,7 @@ static void what_is_no_course_is_refused(void **state)
 }
 
 /* To the widest and heaviest code from the narrowest, with most cores; but first one in which something happens. */
-static void the_widest_switch_is_chosen(void **state)
+TEST(the_widest_switch_is_chosen)
 {
     static const struct {
         const char *cell, *phases;
@@ -115,7 +103,6 @@ static void the_widest_switch_is_chosen(void **state)
     static const struct table_column columns[] = {{"from", "", TABLE_TEXT, true, 0}};
     struct table t;
     struct report_course chosen;
-    (void)state;
     table_init(&t, "transitions", columns, 1);
     assert_false(report_course_choose(&t, 1, &chosen));
     table_set_detail(&t, details[1].cell, details[1].phases);
@@ -143,10 +130,9 @@ static void the_widest_switch_is_chosen(void **state)
 
 /* ---- what is told of a mark ---- */
 
-static void marks_tell_their_values(void **state)
+TEST(marks_tell_their_values)
 {
     struct chart c = {.title = "x"};
-    (void)state;
     struct chart_panel *bars = chart_add_panel(&c, CHART_BARS, "", "us", "");
     chart_add_legend(&c, bars, "a <kind>", 1);
     chart_add_bar(&c, bars,
@@ -177,14 +163,4 @@ static void marks_tell_their_values(void **state)
         free(svg);
     }
     chart_free(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(phases_become_a_course),       cmocka_unit_test(a_ramp_is_curved),
-        cmocka_unit_test(what_is_no_course_is_refused), cmocka_unit_test(the_widest_switch_is_chosen),
-        cmocka_unit_test(marks_tell_their_values),
-    };
-    return cmocka_run_group_tests_name("course", tests, NULL, NULL);
 }

@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace_chart.c, chart_spans.c, plot.c, gnuplot.c: the script, its labels, and what gnuplot makes of it. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "output/plot/chart_script.h"
 #include "output/plot/plot.h"
 #include "output/plot/charts.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 /* A throttle and a halt between two levels, in a few repetitions. */
 struct example {
@@ -84,10 +74,9 @@ static int draw_to(const struct example *e, const char *name, char *why, size_t 
     return status;
 }
 
-static void endings_choose_the_form(void **state)
+TEST(endings_choose_the_form)
 {
     enum plot_form form;
-    (void)state;
     assert_int_equal(plot_form_of("a.svg", &form), 0);
     assert_int_equal(form, PLOT_SVG);
     assert_int_equal(plot_form_of("dir.svg/a.PNG", &form), 0);
@@ -97,10 +86,9 @@ static void endings_choose_the_form(void **state)
         assert_int_equal(plot_form_of(others[i], &form), -1);
 }
 
-static void only_measured_panels_appear(void **state)
+TEST(only_measured_panels_appear)
 {
     struct example e;
-    (void)state;
     make_example(&e);
     char *script = script_of(&e);
     assert_non_null(strstr(script, "frequency (GHz)"));
@@ -122,10 +110,9 @@ static void only_measured_panels_appear(void **state)
 }
 
 /* In steps of a coarse clock single repetitions are a cloud: the band that most samples lie in takes its place. */
-static void a_cloud_is_a_band(void **state)
+TEST(a_cloud_is_a_band)
 {
     struct example e;
-    (void)state;
     make_example(&e);
     char *script = script_of(&e);
     assert_null(strstr(script, "filledcurves"));
@@ -144,11 +131,10 @@ static void a_cloud_is_a_band(void **state)
     trace_free(&e.trace);
 }
 
-static void a_model_says_so(void **state)
+TEST(a_model_says_so)
 {
     struct example e;
     char machine[] = "model:some", from[] = "128fma", to[] = "512fma";
-    (void)state;
     make_example(&e);
     char *script = script_of(&e);
     assert_null(strstr(script, "MODELLED"));
@@ -166,12 +152,11 @@ static void a_model_says_so(void **state)
     trace_free(&e.trace);
 }
 
-static void nothing_to_draw_is_said(void **state)
+TEST(nothing_to_draw_is_said)
 {
     struct example e;
     char why[300] = "";
     struct chart chart;
-    (void)state;
     make_example(&e);
     for (size_t i = 0; i < e.trace.n; i++)
         e.trace.channel[TRACE_FREQ][i] = e.trace.channel[TRACE_IPC][i] = NAN;
@@ -186,11 +171,10 @@ static void nothing_to_draw_is_said(void **state)
 }
 
 /* Whatever the widths of the phases: no two texts meet, and no pole crosses a text. */
-static void labels_never_overlap(void **state)
+TEST(labels_never_overlap)
 {
     struct example e;
     struct phase many[200];
-    (void)state;
     struct rng r;
     make_example(&e);
     rng_init(&r, 1, 0);
@@ -234,10 +218,9 @@ static void labels_never_overlap(void **state)
     trace_free(&e.trace);
 }
 
-static void wide_phases_are_all_named(void **state)
+TEST(wide_phases_are_all_named)
 {
     struct example e;
-    (void)state;
     make_example(&e);
     char *script = script_of(&e);
     assert_non_null(strstr(script, "'steady L0'"));
@@ -302,7 +285,7 @@ static void draw(const struct example *e, const char *name)
         fail_msg("%s", why);
 }
 
-static void gnuplot_draws_both_forms(void **state)
+TEST_WITH(gnuplot_draws_both_forms, begin_drawing, end_drawing)
 {
     struct drawing *d = *state;
     struct example e;
@@ -325,7 +308,7 @@ static void gnuplot_draws_both_forms(void **state)
 }
 
 /* Metadata come from files of others: markup, quotes, commands and broken text must stay text. */
-static void untrusted_names_stay_text(void **state)
+TEST_WITH(untrusted_names_stay_text, begin_drawing, end_drawing)
 {
     struct drawing *d = *state;
     struct example e;
@@ -353,7 +336,7 @@ static void untrusted_names_stay_text(void **state)
     trace_free(&e.trace);
 }
 
-static void a_million_samples_make_a_small_file(void **state)
+TEST_WITH(a_million_samples_make_a_small_file, begin_drawing, end_drawing)
 {
     struct drawing *d = *state;
     struct example e;
@@ -377,7 +360,7 @@ static void a_million_samples_make_a_small_file(void **state)
     trace_free(&e.trace);
 }
 
-static void odd_traces_are_drawn(void **state)
+TEST_WITH(odd_traces_are_drawn, begin_drawing, end_drawing)
 {
     struct drawing *d = *state;
     struct example e;
@@ -397,7 +380,7 @@ static void odd_traces_are_drawn(void **state)
 }
 
 /* gnuplot replaced by something that fails: its reason is passed on and no file is left. */
-static void a_failing_gnuplot_leaves_nothing(void **state)
+TEST_WITH(a_failing_gnuplot_leaves_nothing, begin_drawing, end_drawing)
 {
     struct drawing *d = *state;
     struct example e;
@@ -425,7 +408,7 @@ static void a_failing_gnuplot_leaves_nothing(void **state)
     trace_free(&e.trace);
 }
 
-static void a_full_disk_is_an_error(void **state)
+TEST_WITH(a_full_disk_is_an_error, begin_drawing, end_drawing)
 {
     struct drawing *d = *state;
     struct example e;
@@ -442,20 +425,4 @@ static void a_full_disk_is_an_error(void **state)
     assert_int_equal(status, -2);
     assert_non_null(strstr(why, "No space left"));
     trace_free(&e.trace);
-}
-
-#define DRAWING_TEST(f) cmocka_unit_test_setup_teardown(f, begin_drawing, end_drawing)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(endings_choose_the_form),   cmocka_unit_test(only_measured_panels_appear),
-        cmocka_unit_test(a_model_says_so),           cmocka_unit_test(a_cloud_is_a_band),
-        cmocka_unit_test(nothing_to_draw_is_said),   cmocka_unit_test(labels_never_overlap),
-        cmocka_unit_test(wide_phases_are_all_named), DRAWING_TEST(gnuplot_draws_both_forms),
-        DRAWING_TEST(untrusted_names_stay_text),     DRAWING_TEST(a_million_samples_make_a_small_file),
-        DRAWING_TEST(odd_traces_are_drawn),          DRAWING_TEST(a_failing_gnuplot_leaves_nothing),
-        DRAWING_TEST(a_full_disk_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

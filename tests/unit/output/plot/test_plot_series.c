@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* output/plot/plot_series.c: medians, thinning and ranges of what a plot draws. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "output/plot/plot_series.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 static void begin(struct trace *t)
 {
@@ -59,12 +49,11 @@ static size_t faint(const struct trace *t, const struct series_grid *g, size_t b
     return drawn;
 }
 
-static void the_median_withstands_a_minority(void **state)
+TEST(the_median_withstands_a_minority)
 {
     struct trace t;
     struct series_grid g;
     struct line line;
-    (void)state;
     begin(&t);
     /* of 9 repetitions 4 are far off, each elsewhere */
     for (uint32_t run = 0; run < 9; run++) {
@@ -88,13 +77,12 @@ static void the_median_withstands_a_minority(void **state)
 }
 
 /* A halt: no samples, and then one that averages over it. */
-static void a_halt_breaks_the_lines(void **state)
+TEST(a_halt_breaks_the_lines)
 {
     struct trace t;
     struct series_grid g;
     struct line line;
     size_t drawn, breaks = 0;
-    (void)state;
     begin(&t);
     for (uint32_t run = 0; run < 5; run++) {
         for (int i = 0; i <= 20; i++)
@@ -125,13 +113,12 @@ static void a_halt_breaks_the_lines(void **state)
 }
 
 /* A recording that is dense in one stretch and sparse in another has no halts: all of it is drawn. */
-static void a_sparse_stretch_is_drawn(void **state)
+TEST(a_sparse_stretch_is_drawn)
 {
     struct trace t;
     struct series_grid g;
     struct line line;
     size_t drawn, values = 0;
-    (void)state;
     begin(&t);
     for (int i = 0; i < 100; i++)
         add(&t, 0, i, 3);
@@ -148,7 +135,7 @@ static void a_sparse_stretch_is_drawn(void **state)
     trace_free(&t);
 }
 
-static void thinning_keeps_the_extremes(void **state)
+TEST(thinning_keeps_the_extremes)
 {
     enum { SAMPLES = 1000000, BINS = 500 };
     struct trace t;
@@ -156,7 +143,6 @@ static void thinning_keeps_the_extremes(void **state)
     struct line line;
     size_t drawn;
     double lo = INFINITY, hi = -INFINITY;
-    (void)state;
     begin(&t);
     for (int i = 0; i < SAMPLES; i++)
         add(&t, 0, i, i == 654321 ? 9 : i == 123456 ? 1 : 3);
@@ -174,13 +160,12 @@ static void thinning_keeps_the_extremes(void **state)
     trace_free(&t);
 }
 
-static void the_budget_bounds_the_points(void **state)
+TEST(the_budget_bounds_the_points)
 {
     struct trace t;
     struct series_grid g;
     struct line line;
     size_t drawn;
-    (void)state;
     begin(&t);
     for (uint32_t run = 0; run < 1000; run++)
         for (int i = 0; i < 200; i++)
@@ -194,7 +179,7 @@ static void the_budget_bounds_the_points(void **state)
     trace_free(&t);
 }
 
-static void discarded_repetitions_are_left_out(void **state)
+TEST(discarded_repetitions_are_left_out)
 {
     struct trace t;
     struct series_grid g;
@@ -202,7 +187,6 @@ static void discarded_repetitions_are_left_out(void **state)
     size_t drawn;
     const uint32_t skip[] = {1, 3};
     double lo, hi;
-    (void)state;
     begin(&t);
     for (uint32_t run = 0; run < 5; run++)
         for (int i = 0; i < 30; i++)
@@ -220,12 +204,11 @@ static void discarded_repetitions_are_left_out(void **state)
 }
 
 /* Voltages: one value in each of many repetitions, at another time each. */
-static void a_value_a_run_gets_a_running_median(void **state)
+TEST(a_value_a_run_gets_a_running_median)
 {
     struct trace t;
     struct series_grid g;
     struct line line;
-    (void)state;
     begin(&t);
     for (uint32_t run = 0; run < 400; run++) {
         double time = 0.5 * run, value = time < 100 ? 0.88 : 0.75;
@@ -255,14 +238,13 @@ static void a_value_a_run_gets_a_running_median(void **state)
     trace_free(&t);
 }
 
-static void odd_traces_are_no_trouble(void **state)
+TEST(odd_traces_are_no_trouble)
 {
     struct trace t;
     struct series_grid g;
     struct line line;
     size_t drawn;
     double lo, hi;
-    (void)state;
     begin(&t);
     assert_int_equal(plot_series_grid_find(&t, NULL, 0, &g), -1);
     add(&t, 0, 5, 3); /* a single sample */
@@ -288,9 +270,8 @@ static void odd_traces_are_no_trouble(void **state)
 }
 
 /* One repetition that was interrupted does not stretch the axis; where one in five lasts for longer, that is shown. */
-static void single_repetitions_do_not_stretch_the_axis(void **state)
+TEST(single_repetitions_do_not_stretch_the_axis)
 {
-    (void)state;
     for (uint32_t longer = 1; longer <= 8; longer += 7) {
         struct trace t;
         struct series_grid g;
@@ -311,12 +292,11 @@ static void single_repetitions_do_not_stretch_the_axis(void **state)
 }
 
 /* Readings in steps of a clock: the band holds eight in ten of them, in the unit of the values. */
-static void a_band_holds_what_most_samples_say(void **state)
+TEST(a_band_holds_what_most_samples_say)
 {
     struct trace t;
     struct series_grid g;
     struct line line;
-    (void)state;
     begin(&t);
     assert_int_equal(trace_set(&t, "frequency", "instantaneous"), 0);
     assert_int_equal(trace_set(&t, "clock_step_ns", "1"), 0);
@@ -337,22 +317,4 @@ static void a_band_holds_what_most_samples_say(void **state)
     chart_free(&line.chart);
     plot_series_grid_free(&g);
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_median_withstands_a_minority),
-        cmocka_unit_test(a_halt_breaks_the_lines),
-        cmocka_unit_test(a_sparse_stretch_is_drawn),
-        cmocka_unit_test(thinning_keeps_the_extremes),
-        cmocka_unit_test(the_budget_bounds_the_points),
-        cmocka_unit_test(discarded_repetitions_are_left_out),
-        cmocka_unit_test(single_repetitions_do_not_stretch_the_axis),
-        cmocka_unit_test(a_band_holds_what_most_samples_say),
-        cmocka_unit_test(a_value_a_run_gets_a_running_median),
-        cmocka_unit_test(odd_traces_are_no_trouble),
-
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

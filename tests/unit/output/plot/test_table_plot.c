@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The script of each table's plot, and what gnuplot makes of it. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/plot/chart_script.h"
 #include "output/plot/plot.h"
 #include "output/plot/charts.h"
 #include "tests/support/sample_tables.h"
 #include "tests/support/stream_text.h"
+#include "tests/support/test.h"
 
 static char *script_of(const struct table *t, const char *title)
 {
@@ -52,7 +42,7 @@ static char *picture_of(const struct table *t)
     return svg;
 }
 
-static void every_table_has_a_plot(void **state)
+TEST(every_table_has_a_plot)
 {
     static const struct {
         size_t kernels;
@@ -60,7 +50,6 @@ static void every_table_has_a_plot(void **state)
     } sizes[] = {{2, 1}, {6, 16}, {20, 128}};
     size_t n;
     const char *const *names = sample_table_names(&n);
-    (void)state;
     assert_int_equal(n, 9);
     if (!has_gnuplot())
         skip();
@@ -76,11 +65,10 @@ static void every_table_has_a_plot(void **state)
         }
 }
 
-static void a_model_says_so(void **state)
+TEST(a_model_says_so)
 {
     size_t n;
     const char *const *names = sample_table_names(&n);
-    (void)state;
     for (size_t i = 0; i < n; i++) {
         struct table t;
         sample_table(&t, names[i], 6, 4);
@@ -105,12 +93,11 @@ static int no_chart(const struct table *t, char *why, size_t size)
     return status;
 }
 
-static void nothing_to_draw_is_said(void **state)
+TEST(nothing_to_draw_is_said)
 {
     char why[300];
     size_t n;
     const char *const *names = sample_table_names(&n);
-    (void)state;
     for (size_t i = 0; i < n; i++) {
         struct table t;
         sample_table_empty(&t, names[i]);
@@ -132,11 +119,10 @@ static void nothing_to_draw_is_said(void **state)
 }
 
 /* Text from anywhere neither ends a string of the script nor runs a command, and is escaped in the picture. */
-static void nasty_texts_stay_texts(void **state)
+TEST(nasty_texts_stay_texts)
 {
     size_t n;
     const char *const *names = sample_table_names(&n);
-    (void)state;
     for (size_t i = 0; i < n; i++) {
         struct table t;
         sample_table(&t, names[i], 6, 4);
@@ -161,10 +147,9 @@ static void nasty_texts_stay_texts(void **state)
     }
 }
 
-static void kernels_of_a_level_share_a_line_of_the_legend(void **state)
+TEST(kernels_of_a_level_share_a_line_of_the_legend)
 {
     struct table t;
-    (void)state;
     sample_table(&t, "frequency", 6, 16);
     char *script = script_of(&t, NULL);
     assert_non_null(strstr(script, "'level 0: 64add, 128fma, 256or'"));
@@ -182,10 +167,9 @@ static void kernels_of_a_level_share_a_line_of_the_legend(void **state)
     table_free(&t);
 }
 
-static void a_bar_is_named_by_what_varies(void **state)
+TEST(a_bar_is_named_by_what_varies)
 {
     struct table t;
-    (void)state;
     sample_table(&t, "energy", 3, 1);
     for (size_t row = 0; row < t.n_rows; row++) {
         table_set_number(&t, row, "freq_ghz", 2.1);
@@ -207,10 +191,9 @@ static void a_bar_is_named_by_what_varies(void **state)
 }
 
 /* The table's figures are the script's figures. */
-static void values_and_limits_are_the_tables(void **state)
+TEST(values_and_limits_are_the_tables)
 {
     struct table t;
-    (void)state;
     sample_table_empty(&t, "frequency");
     for (int c = 1; c <= 2; c++) {
         table_add_row(&t);
@@ -227,10 +210,9 @@ static void values_and_limits_are_the_tables(void **state)
 }
 
 /* A cell that was not measured is hatched, one that shows no frequency change has a sign: never a number. */
-static void cells_without_change_are_told_apart(void **state)
+TEST(cells_without_change_are_told_apart)
 {
     struct table t;
-    (void)state;
     sample_table_empty(&t, "transitions");
     const char *const kinds[] = {"frequency", "throttle only", "none"};
     for (size_t i = 0; i < 3; i++) {
@@ -259,10 +241,9 @@ static void cells_without_change_are_told_apart(void **state)
     table_free(&t);
 }
 
-static void long_lists_are_cut_and_it_is_said(void **state)
+TEST(long_lists_are_cut_and_it_is_said)
 {
     struct table t;
-    (void)state;
     sample_table(&t, "throttle", 20, 16);
     char *script = script_of(&t, NULL);
     assert_non_null(strstr(script, "'The first 64 of "));
@@ -276,9 +257,8 @@ static void long_lists_are_cut_and_it_is_said(void **state)
 }
 
 /* A panel for each of four. */
-static void of_many_cpus_the_first_four_are_drawn(void **state)
+TEST(of_many_cpus_the_first_four_are_drawn)
 {
-    (void)state;
     for (unsigned cpus = 4; cpus <= 6; cpus += 2) {
         struct table t;
         struct chart c;
@@ -303,7 +283,7 @@ static void of_many_cpus_the_first_four_are_drawn(void **state)
     }
 }
 
-static void distances_of_one_kernel_are_one_line(void **state)
+TEST(distances_of_one_kernel_are_one_line)
 {
     struct table t;
     const struct table_column columns[] = {
@@ -311,7 +291,6 @@ static void distances_of_one_kernel_are_one_line(void **state)
         {"active_cores", "", TABLE_WHOLE, true, 0},  {"part", "", TABLE_TEXT, true, 0},
         {"duration_us", "us", TABLE_REAL, false, 1}, {"ipc_ratio", "", TABLE_REAL, false, 3},
         {"distance", "", TABLE_REAL, false, 0}};
-    (void)state;
     table_init(&t, "throttle", columns, sizeof columns / sizeof columns[0]);
     for (int distance = 2; distance <= 200; distance *= 10) {
         char name[40];
@@ -332,7 +311,7 @@ static void distances_of_one_kernel_are_one_line(void **state)
     table_free(&t);
 }
 
-static void numbers_are_short(void **state)
+TEST(numbers_are_short)
 {
     static const struct {
         double value;
@@ -340,17 +319,15 @@ static void numbers_are_short(void **state)
     } cases[] = {{0, "0"},         {9.125, "9.12"},  {51.25, "51.2"},   {670.4, "670"},      {1339, "1339"},
                  {13000, "13.0k"}, {250000, "250k"}, {0.0001, "1e-04"}, {-3.14159, "-3.14"}, {2, "2"}};
     char text[16];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         chart_number(cases[i].value, text, sizeof text);
         assert_string_equal(text, cases[i].text);
     }
 }
 
-static void tics_of_log_axes(void **state)
+TEST(tics_of_log_axes)
 {
     double tics[30];
-    (void)state;
     assert_int_equal(chart_log_tics(150, 1800, tics, 30), 3);
     assert_true(tics[0] == 200 && tics[1] == 500 && tics[2] == 1000);
     assert_int_equal(chart_log_tics(1, 1e6, tics, 30), 7);
@@ -383,10 +360,9 @@ static size_t times_in(const char *text, const char *what)
 }
 
 /* "?" is what was not decided, and nothing else; what is not drawn is told. */
-static void cells_without_a_latency_have_their_signs(void **state)
+TEST(cells_without_a_latency_have_their_signs)
 {
     struct table t;
-    (void)state;
     sample_table_empty(&t, "transitions");
     switch_rows(&t, "64add", "256or", "licence only", 0, 5);
     switch_rows(&t, "64add", "512or", "frequency", 0, 5);
@@ -405,11 +381,10 @@ static void cells_without_a_latency_have_their_signs(void **state)
     table_free(&t);
 }
 
-static void without_gnuplot_the_reason_is_told(void **state)
+TEST(without_gnuplot_the_reason_is_told)
 {
     struct table t;
     char why[300] = "", *path = strdup(getenv("PATH"));
-    (void)state;
     sample_table(&t, "energy", 3, 1);
     setenv("PATH", "/nonexistent", 1);
     struct chart c;
@@ -423,7 +398,7 @@ static void without_gnuplot_the_reason_is_told(void **state)
     table_free(&t);
 }
 
-static void stages_are_seen_among_recorded_points(void **state)
+TEST(stages_are_seen_among_recorded_points)
 {
     enum { N = 100 };
     struct wake_point points[N];
@@ -431,7 +406,6 @@ static void stages_are_seen_among_recorded_points(void **state)
     struct wake_source source = {0};
     struct chart c;
     char why[300] = "";
-    (void)state;
     for (int i = 0; i < N; i++)
         points[i] = (struct wake_point){i + 1, 10 + i % 3};
     int status = wake_chart(points, N, &stages, &source, &c, why, sizeof why);
@@ -440,27 +414,4 @@ static void stages_are_seen_among_recorded_points(void **state)
     assert_non_null(strstr(script, "$s1 using 1:2 with lines lw 3.5"));
     assert_non_null(strstr(script, "first use (\xC2\xB5s)"));
     free(script);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_table_has_a_plot),
-        cmocka_unit_test(a_model_says_so),
-        cmocka_unit_test(a_bar_is_named_by_what_varies),
-        cmocka_unit_test(nothing_to_draw_is_said),
-        cmocka_unit_test(nasty_texts_stay_texts),
-        cmocka_unit_test(kernels_of_a_level_share_a_line_of_the_legend),
-        cmocka_unit_test(values_and_limits_are_the_tables),
-        cmocka_unit_test(cells_without_change_are_told_apart),
-        cmocka_unit_test(long_lists_are_cut_and_it_is_said),
-        cmocka_unit_test(of_many_cpus_the_first_four_are_drawn),
-        cmocka_unit_test(distances_of_one_kernel_are_one_line),
-        cmocka_unit_test(numbers_are_short),
-        cmocka_unit_test(tics_of_log_axes),
-        cmocka_unit_test(cells_without_a_latency_have_their_signs),
-        cmocka_unit_test(without_gnuplot_the_reason_is_told),
-        cmocka_unit_test(stages_are_seen_among_recorded_points),
-    };
-    return cmocka_run_group_tests_name("table plots", tests, NULL, NULL);
 }

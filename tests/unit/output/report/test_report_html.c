@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* output/report/, output/document/html*.c: the page holds all that it is given, harmlessly, and is well-formed. */
 #include <ctype.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "output/plot/plot_colours.h"
 #include "output/report/report.h"
@@ -21,6 +10,7 @@
 #include "tests/support/sample_tables.h"
 #include "tests/support/folder.h"
 #include "tests/support/html_reader.h"
+#include "tests/support/test.h"
 
 enum { PARTS_MAX = 16 };
 
@@ -93,10 +83,9 @@ static size_t count(const char *text, const char *part)
 
 /* ---- tests ---- */
 
-static void the_page_is_well_formed_and_alone(void **state)
+TEST(the_page_is_well_formed_and_alone)
 {
     bool plots = plot_possible();
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct example e;
         make(&e, i ? 20 : 6, i ? 4 : 16, plots && !i);
@@ -110,11 +99,10 @@ static void the_page_is_well_formed_and_alone(void **state)
     }
 }
 
-static void pages_beside_it_are_linked(void **state)
+TEST(pages_beside_it_are_linked)
 {
     static const char *const pages[] = {"profile.html"};
     struct example e;
-    (void)state;
     make(&e, 6, 4, false);
     char *page = page_of(&e);
     assert_null(strstr(page, "profile.html"));
@@ -129,10 +117,9 @@ static void pages_beside_it_are_linked(void **state)
     end(&e);
 }
 
-static void nasty_texts_do_no_harm(void **state)
+TEST(nasty_texts_do_no_harm)
 {
     struct example e;
-    (void)state;
     make(&e, 6, 4, false);
     const char *texts[] = {sample_nasty};
     e.head = (struct report_head){sample_nasty,
@@ -181,10 +168,9 @@ static void nasty_texts_do_no_harm(void **state)
     end(&e);
 }
 
-static void every_missing_reason_is_told_once(void **state)
+TEST(every_missing_reason_is_told_once)
 {
     struct example e;
-    (void)state;
     make(&e, 4, 2, false);
     for (size_t i = 0; i < 40; i++) {
         char why[80], kernel[40];
@@ -209,10 +195,9 @@ static void every_missing_reason_is_told_once(void **state)
     end(&e);
 }
 
-static void nothing_missing_is_said(void **state)
+TEST(nothing_missing_is_said)
 {
     struct example e;
-    (void)state;
     make(&e, 4, 2, false);
     e.n = 0;
     char *page = page_of(&e);
@@ -229,10 +214,9 @@ static void nothing_missing_is_said(void **state)
     end(&e);
 }
 
-static void a_model_has_its_banner(void **state)
+TEST(a_model_has_its_banner)
 {
     struct example e;
-    (void)state;
     make(&e, 4, 2, false);
     char *page = page_of(&e);
     assert_int_equal(count(page, "<strong>Modelled, not measured</strong>"), 1);
@@ -248,10 +232,9 @@ static void a_model_has_its_banner(void **state)
     end(&e);
 }
 
-static void findings_are_ten_the_most_important_first(void **state)
+TEST(findings_are_ten_the_most_important_first)
 {
     struct example e;
-    (void)state;
     make(&e, 4, 2, false);
     char *page = page_of(&e);
     const char *from = strstr(page, "<section id=\"findings\">"), *to = from ? strstr(from, "</section>") : NULL;
@@ -266,10 +249,9 @@ static void findings_are_ten_the_most_important_first(void **state)
     end(&e);
 }
 
-static void long_tables_open_and_huge_ones_name_their_file(void **state)
+TEST(long_tables_open_and_huge_ones_name_their_file)
 {
     struct example e;
-    (void)state;
     make(&e, 2, 1, false);
     e.n = 1;
     struct table *t = &e.tables[0];
@@ -298,14 +280,13 @@ static size_t at(const char *page, const char *part)
 }
 
 /* The answer first, then what it rests on, the machine and the method last. */
-static void sections_are_in_the_order_of_their_weight(void **state)
+TEST(sections_are_in_the_order_of_their_weight)
 {
     static const char *const order[] = {
         "<section id=\"verdict\">", "<section id=\"findings\">", "<section id=\"course\">",
         "id=\"table-1\"",           "<section id=\"machine\">",  "<section id=\"missing\">",
         "<section id=\"method\">",  "<section id=\"words\">",    "<section id=\"files\">"};
     struct example e;
-    (void)state;
     make(&e, 4, 2, false);
     char *page = page_of(&e);
     for (size_t i = 1; i < sizeof order / sizeof order[0]; i++)
@@ -327,11 +308,10 @@ static void sections_are_in_the_order_of_their_weight(void **state)
 }
 
 /* What is long stays out of the paper: eight rows, and where the others are. */
-static void long_tables_are_cut_on_paper(void **state)
+TEST(long_tables_are_cut_on_paper)
 {
     struct example e;
     char text[100];
-    (void)state;
     make(&e, 2, 1, false);
     e.n = 1;
     struct table *t = &e.tables[0];
@@ -354,10 +334,9 @@ static void long_tables_are_cut_on_paper(void **state)
 }
 
 /* One script, which is no less well-formed than the page around it; nothing depends on it. */
-static void tables_sort_by_a_script_in_the_page(void **state)
+TEST(tables_sort_by_a_script_in_the_page)
 {
     struct example e;
-    (void)state;
     make(&e, 4, 2, false);
     char *page = page_of(&e);
     assert_int_equal(count(page, "<script"), 1);
@@ -379,10 +358,9 @@ static char *table_text_of(const struct table *t)
     return text;
 }
 
-static void values_have_their_limits_and_absent_ones_a_dash(void **state)
+TEST(values_have_their_limits_and_absent_ones_a_dash)
 {
     struct table t;
-    (void)state;
     sample_table_empty(&t, "energy");
     table_add_row(&t);
     table_put_text(&t, "kernel", "512fma");
@@ -413,10 +391,9 @@ static void values_have_their_limits_and_absent_ones_a_dash(void **state)
     table_free(&t);
 }
 
-static void codes_are_written_as_intel_does(void **state)
+TEST(codes_are_written_as_intel_does)
 {
     struct table t;
-    (void)state;
     sample_table(&t, "umask", 2, 1);
     char *text = table_text_of(&t);
     assert_non_null(strstr(text, "<th scope=\"row\" class=\"number\">28H</th><td class=\"number\">01H</td>") ||
@@ -425,10 +402,9 @@ static void codes_are_written_as_intel_does(void **state)
     table_free(&t);
 }
 
-static void sources_that_are_cited_are_listed(void **state)
+TEST(sources_that_are_cited_are_listed)
 {
     struct example e;
-    (void)state;
     assert_true(report_cites("as in (G 3.2.2)", 'G'));
     assert_true(report_cites("G 3", 'G'));
     assert_true(report_cites("(G 3.2.3, K).", 'K'));
@@ -459,9 +435,8 @@ static char *inlined(const char *svg, int expected)
     return text;
 }
 
-static void pictures_are_fitted_into_the_page(void **state)
+TEST(pictures_are_fitted_into_the_page)
 {
-    (void)state;
     char *text = inlined(
         "<?xml version=\"1.0\"?>\n<svg \n viewBox=\"0 0 800 400\" xmlns=\"x\">\n<title>Gnuplot</title><rect id='a' "
         "fill=\"#ffffff\"/><g id=\"b\" stroke='rgb(  0, 114, 178)' fill=\"rgb(1,2,3)\"><text>id='x' "
@@ -488,12 +463,11 @@ static void pictures_are_fitted_into_the_page(void **state)
 }
 
 /* Each of the files that the page is made of: without it one line says which, and where it should be. */
-static void what_is_not_there_is_named(void **state)
+TEST(what_is_not_there_is_named)
 {
     static const char *const files[] = {"page.html.in", "table.html.in", "style.css", "script.js", "words.json"};
     char folder[FOLDER_PATH_MAX], command[400], why[600];
     struct page_words w;
-    (void)state;
     folder_make(folder);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         snprintf(command, sizeof command, "rm -rf %s/* && cp -r data/report %s && rm %s/report/%s", folder, folder,
@@ -527,9 +501,8 @@ static void what_is_not_there_is_named(void **state)
 }
 
 /* A style sheet that names other colours for series and phases than the plots have would not recolour them. */
-static void colours_of_plots_are_those_of_the_style(void **state)
+TEST(colours_of_plots_are_those_of_the_style)
 {
-    (void)state;
     for (size_t i = PLOT_SERIES; i < PLOT_N_COLOURS; i++) {
         char line[60];
         snprintf(line, sizeof line, "%s: %s;", plot_colours[i].variable, plot_colours[i].plain);
@@ -574,10 +547,9 @@ static unsigned colour_of_page(const char *variable, bool dark)
 }
 
 /* The curves of a trace (four at most have colours of their own) and its words cross phases of all kinds. */
-static void curves_stand_out_from_phases(void **state)
+TEST(curves_stand_out_from_phases)
 {
     static const int drawn[] = {PLOT_INK, PLOT_MUTED, PLOT_SERIES, PLOT_SERIES + 1, PLOT_SERIES + 2, PLOT_SERIES + 3};
-    (void)state;
     for (int dark = 0; dark < 2; dark++)
         for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++)
             for (int phase = PLOT_PHASE; phase < PLOT_N_COLOURS; phase++) {
@@ -588,35 +560,22 @@ static void curves_stand_out_from_phases(void **state)
             }
 }
 
-int main(void)
+static int read_words(void **state)
 {
     char why[300];
+    (void)state;
     setenv("CHARACTERIZE_DATA", "data", 1);
-    if (page_words_read(&words, why, sizeof why) != 0) {
-        puts(why);
-        return 1;
-    }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_there_is_named),
-        cmocka_unit_test(colours_of_plots_are_those_of_the_style),
-        cmocka_unit_test(curves_stand_out_from_phases),
-        cmocka_unit_test(the_page_is_well_formed_and_alone),
-        cmocka_unit_test(pages_beside_it_are_linked),
-        cmocka_unit_test(nasty_texts_do_no_harm),
-        cmocka_unit_test(every_missing_reason_is_told_once),
-        cmocka_unit_test(nothing_missing_is_said),
-        cmocka_unit_test(a_model_has_its_banner),
-        cmocka_unit_test(findings_are_ten_the_most_important_first),
-        cmocka_unit_test(long_tables_open_and_huge_ones_name_their_file),
-        cmocka_unit_test(sections_are_in_the_order_of_their_weight),
-        cmocka_unit_test(long_tables_are_cut_on_paper),
-        cmocka_unit_test(tables_sort_by_a_script_in_the_page),
-        cmocka_unit_test(values_have_their_limits_and_absent_ones_a_dash),
-        cmocka_unit_test(codes_are_written_as_intel_does),
-        cmocka_unit_test(sources_that_are_cited_are_listed),
-        cmocka_unit_test(pictures_are_fitted_into_the_page),
-    };
-    int failed = cmocka_run_group_tests_name("report", tests, NULL, NULL);
-    page_words_free(&words);
-    return failed;
+    if (page_words_read(&words, why, sizeof why) == 0)
+        return 0;
+    puts(why);
+    return 1;
 }
+
+static int free_words(void **state)
+{
+    (void)state;
+    page_words_free(&words);
+    return 0;
+}
+
+TEST_GROUP(read_words, free_words)

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a bundle tells of the machine that it comes from, on trees that look like /sys and /proc. */
 #include <cpuid.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
-
-#include <cmocka.h>
 
 #include "output/self_test/host_facts.h"
 #include "drivers/machine.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 static void expect(const json_t *o, const char *key, const char *value)
 {
@@ -24,9 +16,8 @@ static void expect(const json_t *o, const char *key, const char *value)
 }
 
 /* Of the processors the first is told, and how many there are; of files those that can be read. */
-static void what_the_system_says_of_itself(void **state)
+TEST(what_the_system_says_of_itself)
 {
-    (void)state;
     char sys[FOLDER_PATH_MAX], proc[FOLDER_PATH_MAX];
     folder_make(sys);
     folder_make(proc);
@@ -86,9 +77,8 @@ static unsigned entries_of(const json_t *cpuid, unsigned leaf)
 }
 
 /* Each entry is what the CPU answers, but for those that tell of the CPU on which it was asked, or of its state. */
-static void leaves_of_this_cpu(void **state)
+TEST(leaves_of_this_cpu)
 {
-    (void)state;
     json_t *json = host_facts_json("/nonexistent", "/nonexistent");
     const json_t *cpuid = json_object_get(json, "cpuid");
     unsigned highest[2], ignored[3], last = 0;
@@ -120,9 +110,8 @@ static void leaves_of_this_cpu(void **state)
     json_decref(json);
 }
 
-static void kernel_and_machines(void **state)
+TEST(kernel_and_machines)
 {
-    (void)state;
     struct utsname name;
     struct machine_choice choices[8];
     json_t *json = host_facts_json("/nonexistent", "/nonexistent");
@@ -138,14 +127,4 @@ static void kernel_and_machines(void **state)
         assert_int_equal(json_string_value(json_object_get(m, "remedy"))[0] != '\0', choices[i].remedy[0] != '\0');
     }
     json_decref(json);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_system_says_of_itself),
-        cmocka_unit_test(leaves_of_this_cpu),
-        cmocka_unit_test(kernel_and_machines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

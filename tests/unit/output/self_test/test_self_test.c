@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The self-test on models with one fault: exactly one line fails, and it is the right one. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 /* cmocka needs the four above first */
-#include <cmocka.h>
-
 #include "output/self_test/self_test.h"
 #include "tests/support/broken_machine.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 static const char *const line_names[] = {"TSC step",  "sample cost",  "sample jitter", "interrupts",
                                          "lost time", "instructions", "cycles",        "reference cycles",
@@ -83,9 +75,8 @@ static void judge(const char *what, const char *model, struct broken b, const ch
     }
 }
 
-static void test_sound_models(void **state)
+TEST(test_sound_models)
 {
-    (void)state;
     static const char *const names[] = {"xeon-gold-6130", "core-i9-7940x",  "xeon-w-2104",       "core-i5-1035g4",
                                         "core-i7-6700hq", "core-i9-11900k", "generic-no-licence"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -102,9 +93,8 @@ static void test_sound_models(void **state)
     }
 }
 
-static void test_one_counter_broken(void **state)
+TEST(test_one_counter_broken)
 {
-    (void)state;
     static const struct {
         const char *what, *line;
         struct broken fault;
@@ -158,9 +148,8 @@ static void test_one_counter_broken(void **state)
 }
 
 /* 500 ns at the TSC's rate, of samples that do 250 ns of work. */
-static void test_readings_that_take_long(void **state)
+TEST(test_readings_that_take_long)
 {
-    (void)state;
     struct broken none = {.fault = FAULT_NONE, .counter = COUNTER_IDS};
     struct self_test_readings r;
     struct self_test_lines l;
@@ -217,9 +206,8 @@ static void surround(struct model *m, int world, struct rng *r)
     }
 }
 
-static void test_surroundings_are_no_fault(void **state)
+TEST(test_surroundings_are_no_fault)
 {
-    (void)state;
     struct rng rng;
     size_t wrong = 0;
     rng_init(&rng, 5, 0);
@@ -257,9 +245,8 @@ static void test_surroundings_are_no_fault(void **state)
 
 /* Where nothing throttles a thread next door slows the code after the switch: no throttled cycles are none missing. A
  * stuck counter of a core that does throttle is found next to one that runs now and then. */
-static void test_neighbours_are_no_throttling(void **state)
+TEST(test_neighbours_are_no_throttling)
 {
-    (void)state;
     struct rng rng;
     size_t wrong = 0, found = 0;
     rng_init(&rng, 11, 0);
@@ -296,9 +283,8 @@ static void test_neighbours_are_no_throttling(void **state)
 }
 
 /* A register that an emulator answers for is no core's: nothing is tested by it. */
-static void test_emulated_voltage(void **state)
+TEST(test_emulated_voltage)
 {
-    (void)state;
     struct broken b = {.fault = FAULT_REGISTER, .value = 0x400000003e8, .counter = COUNTER_IDS};
     struct self_test_readings r;
     struct self_test_lines l;
@@ -310,9 +296,8 @@ static void test_emulated_voltage(void **state)
 }
 
 /* Counters that the hardware had no room for: their lines say so, and no other line suffers. */
-static void test_uncounted(void **state)
+TEST(test_uncounted)
 {
-    (void)state;
     static const struct {
         enum counter_id id;
         size_t line;
@@ -331,9 +316,8 @@ static void test_uncounted(void **state)
 }
 
 /* What may be coarse or disturbed, and what may not: neither fails by it. */
-static void test_coarse_clocks_and_disturbances_pass(void **state)
+TEST(test_coarse_clocks_and_disturbances_pass)
 {
-    (void)state;
     struct broken coarse = {.fault = FAULT_TSC_STEP, .factor = 21, .counter = COUNTER_IDS};
     judge("10 ns", "xeon-gold-6130", coarse, "");
     coarse.factor = 52;
@@ -350,9 +334,8 @@ static void test_coarse_clocks_and_disturbances_pass(void **state)
     self_test_free(&r);
 }
 
-static void test_nothing_undisturbed_is_refused(void **state)
+TEST(test_nothing_undisturbed_is_refused)
 {
-    (void)state;
     struct broken b = {.fault = FAULT_SWITCHED, .factor = 2, .counter = COUNTER_IDS};
     struct model model;
     struct machine machine;
@@ -370,9 +353,8 @@ static void test_nothing_undisturbed_is_refused(void **state)
 }
 
 /* What offers the chain alone, as the timing machine does. */
-static void test_chain(void **state)
+TEST(test_chain)
 {
-    (void)state;
     judge("chain", "generic-no-licence", (struct broken){.as_timing = true, .counter = COUNTER_IDS}, "");
     judge("chain 20 % high", "generic-no-licence",
           (struct broken){.as_timing = true, .fault = FAULT_SCALED, .counter = COUNTER_CHAIN_CYCLES, .factor = 1.2},
@@ -394,9 +376,8 @@ static void same_lines(const struct self_test_lines *a, const struct self_test_l
     }
 }
 
-static void test_replay_says_the_same(void **state)
+TEST(test_replay_says_the_same)
 {
-    (void)state;
     static const struct broken faults[] = {
         {.fault = FAULT_NONE, .counter = COUNTER_IDS},
         {.fault = FAULT_SCALED, .counter = COUNTER_INSTRUCTIONS, .factor = 1.01},
@@ -427,9 +408,8 @@ static void test_replay_says_the_same(void **state)
 }
 
 /* A counter that was not always counted is null in the file, and missing when it is read again. */
-static void test_missing_words_survive(void **state)
+TEST(test_missing_words_survive)
 {
-    (void)state;
     struct self_test_readings r = {.tsc_hz = 2e9, .n_stretches = 1}, again;
     struct self_test_stretch *s = &r.stretch[0];
     *s = (struct self_test_stretch){.kernel = "chain", .block = 104, .period_us = 1, .n_counters = 1};
@@ -476,9 +456,8 @@ static json_t *many(size_t n, json_t *element)
     return array;
 }
 
-static void test_hostile_readings_are_refused(void **state)
+TEST(test_hostile_readings_are_refused)
 {
-    (void)state;
     struct broken b = {.fault = FAULT_NONE, .counter = COUNTER_IDS};
     struct self_test_readings r, again;
     struct self_test_lines l;
@@ -542,9 +521,8 @@ static void test_hostile_readings_are_refused(void **state)
 }
 
 /* What can be read but makes no sense is judged without a fault: short stretches, counters that jump. */
-static void test_nonsense_is_judged(void **state)
+TEST(test_nonsense_is_judged)
 {
-    (void)state;
     struct broken b = {.fault = FAULT_NONE, .counter = COUNTER_IDS};
     struct self_test_readings r;
     struct self_test_lines l;
@@ -563,25 +541,4 @@ static void test_nonsense_is_judged(void **state)
     self_test_free(&r);
     self_test_judge(&r, &l); /* nothing at all */
     assert_int_equal(self_test_count(&l, SELF_TEST_CANNOT), LINES);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound_models),
-        cmocka_unit_test(test_one_counter_broken),
-        cmocka_unit_test(test_readings_that_take_long),
-        cmocka_unit_test(test_surroundings_are_no_fault),
-        cmocka_unit_test(test_neighbours_are_no_throttling),
-        cmocka_unit_test(test_emulated_voltage),
-        cmocka_unit_test(test_uncounted),
-        cmocka_unit_test(test_coarse_clocks_and_disturbances_pass),
-        cmocka_unit_test(test_nothing_undisturbed_is_refused),
-        cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_replay_says_the_same),
-        cmocka_unit_test(test_missing_words_survive),
-        cmocka_unit_test(test_hostile_readings_are_refused),
-        cmocka_unit_test(test_nonsense_is_judged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the lines of the self-test say of readings that are made up, to the digit. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/recording.h"
 #include "output/self_test/self_test_parts.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 /* A TSC of 2 GHz, a core of 3 GHz, an add a cycle; a reading takes 200 ticks of a sample, its chain 120 of them. */
 enum { ROUNDS = 2, RECORDINGS = 2, RUN_IN = 8, SAMPLES = 50, STRIDE = 4 };
@@ -83,9 +72,8 @@ static void expect_line(const struct self_test_lines *l, const char *name, const
     assert_int_equal(line->verdict, SELF_TEST_PASS);
 }
 
-static void figures_and_their_bounds(void **state)
+TEST(figures_and_their_bounds)
 {
-    (void)state;
     static const unsigned late[ROUNDS][2][RECORDINGS] = {{{2, 0}, {9, 9}}, {{1, 1}, {0, 0}}};
     struct self_test_readings *r = empty_readings();
     struct self_test_lines l;
@@ -114,9 +102,8 @@ static void figures_and_their_bounds(void **state)
 }
 
 /* A round of 100 readings of the chain, between the run-in and the last of each recording. */
-static void a_hundred_readings_tell_the_chain(void **state)
+TEST(a_hundred_readings_tell_the_chain)
 {
-    (void)state;
     for (size_t fewer = 0; fewer < 2; fewer++) {
         struct self_test_readings *r = empty_readings();
         struct self_test_lines l;
@@ -131,9 +118,8 @@ static void a_hundred_readings_tell_the_chain(void **state)
 }
 
 /* 8 to 20000, one of them at time 0. */
-static void readings_that_a_recording_may_have(void **state)
+TEST(readings_that_a_recording_may_have)
 {
-    (void)state;
     static const size_t n[] = {7, 8, 20000, 20001};
     for (size_t i = 0; i < 4; i++) {
         struct self_test_readings *r = empty_readings(), *again = empty_readings();
@@ -165,9 +151,8 @@ static void readings_that_a_recording_may_have(void **state)
 
 /* 5 samples in a row below nine tenths of the usual work are slowed; 4, or at nine tenths, or across two recordings,
  * are not. A sample of no time is none. */
-static void time_in_which_the_work_was_slowed(void **state)
+TEST(time_in_which_the_work_was_slowed)
 {
-    (void)state;
     enum { READINGS = RUN_IN + 41, FAST = 3000, SLOW = 2699 };
     static const struct {
         size_t first, last, work; /* samples of it, from 0 */
@@ -214,15 +199,4 @@ static void time_in_which_the_work_was_slowed(void **state)
     assert_true(s[0].recording == 0 && isnan(s[0].counter));
     free(s);
     free_readings(r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_in_which_the_work_was_slowed),
-        cmocka_unit_test(figures_and_their_bounds),
-        cmocka_unit_test(a_hundred_readings_tell_the_chain),
-        cmocka_unit_test(readings_that_a_recording_may_have),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

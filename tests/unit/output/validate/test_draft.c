@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Entries drafted from tables, which read back and agree with their own tables, and the verdicts as files. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "output/validate/draft.h"
@@ -18,6 +9,7 @@
 #include "tables/registry.h"
 #include "tests/support/folder.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 static void overhead_row(struct table *t, const char *to, double cores, double down, double half)
 {
@@ -45,9 +37,8 @@ static void parse_draft(const struct draft *d, struct sku *s)
 }
 
 /* Each value with limits, those of equal selections together; what has none is counted. */
-static void figures_hold_their_limits(void **state)
+TEST(figures_hold_their_limits)
 {
-    (void)state;
     struct table t;
     struct draft d;
     struct sku s;
@@ -87,9 +78,8 @@ static void frequency_row(struct table *t, double cpu, double half, double runs)
 }
 
 /* Limits of two repetitions, beside a load, become wider than any frequency: they read back, or are no figure. */
-static void limits_that_say_nothing_are_left_out(void **state)
+TEST(limits_that_say_nothing_are_left_out)
 {
-    (void)state;
     struct table t;
     struct draft d;
     struct sku s;
@@ -110,9 +100,8 @@ static void limits_that_say_nothing_are_left_out(void **state)
     table_free(&t);
 }
 
-static void nothing_is_drafted_of_nothing(void **state)
+TEST(nothing_is_drafted_of_nothing)
 {
-    (void)state;
     struct table t;
     struct draft d;
     struct machine_error err;
@@ -126,9 +115,8 @@ static void nothing_is_drafted_of_nothing(void **state)
 }
 
 /* Whatever is measured agrees with its own draft; another measurement of it hardly ever deviates. */
-static void random_tables_agree_with_their_drafts(void **state)
+TEST(random_tables_agree_with_their_drafts)
 {
-    (void)state;
     enum { ROWS = 40, TABLES = 60 };
     unsigned alarms = 0;
     struct rng r;
@@ -188,9 +176,8 @@ static void verdicts_of(struct table *out)
     table_free(&t);
 }
 
-static void verdicts_as_json(void **state)
+TEST(verdicts_as_json)
 {
-    (void)state;
     struct table v;
     verdicts_of(&v);
     char *text = validation_to_json(&v);
@@ -212,9 +199,8 @@ static void verdicts_as_json(void **state)
     table_free(&v);
 }
 
-static void verdicts_as_junit(void **state)
+TEST(verdicts_as_junit)
 {
-    (void)state;
     struct table v;
     verdicts_of(&v);
     char *text = validation_to_junit(&v);
@@ -232,9 +218,8 @@ static void verdicts_as_junit(void **state)
 
 /* ---- what is inherited ---- */
 
-static void own_figures_come_first(void **state)
+TEST(own_figures_come_first)
 {
-    (void)state;
     static const char common[] =
         "format = characterize-sku/1\n[sku]\nname = C # s\nbrand = 06_55H|17_01H # s\n[overhead]\n"
         "to=256fma : down_us = 30 # book\nto=512fma : down_us = 40 # book\n";
@@ -261,18 +246,4 @@ static void own_figures_come_first(void **state)
     assert_int_equal(sku_load("none", path, &s, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.remedy, "doc/sku-format.md"));
     folder_remove(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_hold_their_limits),
-        cmocka_unit_test(limits_that_say_nothing_are_left_out),
-        cmocka_unit_test(nothing_is_drafted_of_nothing),
-        cmocka_unit_test(random_tables_agree_with_their_drafts),
-        cmocka_unit_test(verdicts_as_json),
-        cmocka_unit_test(verdicts_as_junit),
-        cmocka_unit_test(own_figures_come_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

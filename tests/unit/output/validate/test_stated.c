@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a processor says of itself, held against the measurement. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/validate/stated.h"
 #include "output/validate/validate.h"
 #include "tables/registry.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 static const struct sku unknown = {.n_figures = 0};
 
@@ -42,9 +32,8 @@ static const char *verdict_of(const struct table *v, const char *figure)
 }
 
 /* At its limit it agrees, above it deviates, below it nobody knows; half a step either way is the limit. */
-static void limits_bound_from_above(void **state)
+TEST(limits_bound_from_above)
 {
-    (void)state;
     static const struct {
         double ghz;
         const char *verdict;
@@ -70,9 +59,8 @@ static void limits_bound_from_above(void **state)
 }
 
 /* The classes that Speed Select lists, in its order; what is no class, or no text of limits, is none. */
-static void classes_are_levels(void **state)
+TEST(classes_are_levels)
 {
-    (void)state;
     struct table t;
     struct sku_figure *f;
     size_t n;
@@ -102,9 +90,8 @@ static void classes_are_levels(void **state)
 }
 
 /* Of hybrid parts the limits of E cores are theirs alone. */
-static void kinds_of_cores_have_their_own(void **state)
+TEST(kinds_of_cores_have_their_own)
 {
-    (void)state;
     struct table t, out;
     const struct table *tables[] = {&t};
     begin_frequency(&t);
@@ -133,9 +120,8 @@ static void core_row(struct table *t, double cpu, const char *label, double ghz,
 }
 
 /* Surely faster, surely not by half a step, or neither; each kind of core for itself. */
-static void favored_cores_are_faster(void **state)
+TEST(favored_cores_are_faster)
 {
-    (void)state;
     static const struct {
         double more, half;
         const char *verdict;
@@ -159,15 +145,4 @@ static void favored_cores_are_faster(void **state)
         table_free(&out);
         table_free(&t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_bound_from_above),
-        cmocka_unit_test(classes_are_levels),
-        cmocka_unit_test(kinds_of_cores_have_their_own),
-        cmocka_unit_test(favored_cores_are_faster),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

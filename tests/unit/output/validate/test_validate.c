@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Published figures: the files, shipped and broken ones, and the verdicts on tables made by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "output/validate/validate.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/schedule_tables.h"
-#include "tables/published/published.h"
 #include "tables/published/sku.h"
 #include "tables/table/tables.h"
 #include "tests/support/folder.h"
+#include "tests/support/test.h"
 
 #define HEAD "format = characterize-sku/1\n[sku]\nname = N # s\nbrand = Gold 6130 # s\n"
 
@@ -38,9 +29,8 @@ static void parse_or_fail(const char *text, struct sku *s)
 
 /* ---- files ---- */
 
-static void test_figures(void **state)
+TEST(test_figures)
 {
-    (void)state;
     struct sku s;
     parse_or_fail("# first\n\n" HEAD "[frequency]\nlevel=0  active_cores=1-2 : freq_ghz = 3.7 # table 1 # really\n"
                   "[throttle]\nfrom=128fma,64add to=256fma : mean ipc_ratio = 1/4 ~ 0.1 # s\r\n"
@@ -69,9 +59,8 @@ static void test_figures(void **state)
     sku_free(&s);
 }
 
-static void test_refused_files(void **state)
+TEST(test_refused_files)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"", "some.sku: empty"},
         {"# only\n", "some.sku:1: format: missing; the file begins with 'format = characterize-sku/1'"},
@@ -134,9 +123,8 @@ static void test_refused_files(void **state)
 }
 
 /* What is broken somewhere is refused or read, but never crashes. */
-static void test_random_damage(void **state)
+TEST(test_random_damage)
 {
-    (void)state;
     static const char good[] = HEAD "[frequency]\nlevel=0 kernel=\"a b\" : mean freq_ghz = about 3.7..3.8 # s\n"
                                     "active_cores=1-2 : freq_ghz = 3.7..3.8 ~ 5% # s\n";
     struct rng r;
@@ -168,9 +156,8 @@ static void read_shipped(const char *name, struct sku *s)
 }
 
 /* The columns that the shipped figures name are those of the tables. */
-static void test_shipped_files(void **state)
+TEST(test_shipped_files)
 {
-    (void)state;
     char **names;
     size_t n;
     assert_int_equal(sku_list("data", &names, &n), 0);
@@ -209,9 +196,8 @@ static void write_file(const char *path, const char *text)
 }
 
 /* A figure of what does not exist is refused with what was probably meant, and its line. */
-static void test_slips(void **state)
+TEST(test_slips)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"levl=2 : freq_ghz = 3.7", ":7: the table frequency has no column levl; nearest is level"},
         {"level=2 : freq_gh = 3.7", ":7: the table frequency has no column freq_gh; nearest is freq_ghz"},
@@ -242,9 +228,8 @@ static void test_slips(void **state)
 }
 
 /* A file that is broken hides no other; and where it may be the one, that is told. */
-static void test_broken_shipped_file(void **state)
+TEST(test_broken_shipped_file)
 {
-    (void)state;
     char folder[FOLDER_PATH_MAX], skus[80], a[100], b[100];
     struct sku s;
     struct machine_error err;
@@ -275,9 +260,8 @@ static void test_broken_shipped_file(void **state)
 
 /* ---- verdicts ---- */
 
-static void test_precision(void **state)
+TEST(test_precision)
 {
-    (void)state;
     static const struct {
         const char *figure;
         double precision;
@@ -369,9 +353,8 @@ static const char *verdict_of(const char *figure, double value, double lo, doubl
     return verdict;
 }
 
-static void test_verdicts(void **state)
+TEST(test_verdicts)
 {
-    (void)state;
     static const struct {
         const char *figure;
         double value, lo, hi;
@@ -427,9 +410,8 @@ static void test_verdicts(void **state)
     }
 }
 
-static void test_mean_and_reasons(void **state)
+TEST(test_mean_and_reasons)
 {
-    (void)state;
     struct sku s;
     struct table o, out;
     char *text = NULL;
@@ -484,9 +466,8 @@ static void test_mean_and_reasons(void **state)
 }
 
 /* What a file or a table says reaches the terminal without its control sequences; what was not published is no part. */
-static void test_printed(void **state)
+TEST(test_printed)
 {
-    (void)state;
     struct sku s;
     struct table t, out;
     char *text = NULL;
@@ -515,9 +496,8 @@ static void test_printed(void **state)
 }
 
 /* Against the rule, computed another way: deviates exactly if the interval and what may be meant do not meet. */
-static void test_random_verdicts(void **state)
+TEST(test_random_verdicts)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 77, 1);
     for (int i = 0; i < 3000; i++) {
@@ -554,9 +534,8 @@ static void found_of(const char *figure, double value, double lo, double hi, str
 }
 
 /* What is said to be found is found, what is a fifth less is not; and what hides 20 % is named. */
-static void test_detectable(void **state)
+TEST(test_detectable)
 {
-    (void)state;
     static const struct {
         const char *figure;
         double middle, lo, hi, percent;
@@ -594,23 +573,4 @@ static void test_detectable(void **state)
         }
         table_free(&out);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_refused_files),
-        cmocka_unit_test(test_random_damage),
-        cmocka_unit_test(test_shipped_files),
-        cmocka_unit_test(test_precision),
-        cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_mean_and_reasons),
-        cmocka_unit_test(test_random_verdicts),
-        cmocka_unit_test(test_printed),
-        cmocka_unit_test(test_detectable),
-        cmocka_unit_test(test_slips),
-        cmocka_unit_test(test_broken_shipped_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

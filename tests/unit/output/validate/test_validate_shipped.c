@@ -4,16 +4,7 @@
  * The shipped figures against the shipped models, measured, and against tables that are as published: all agree, and of
  * each figure one that is a fifth off is found, in the file as in the table; or the verdict says what hides it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "output/validate/validate.h"
 #include "tests/support/model_rig.h"
@@ -22,6 +13,7 @@
 #include "tests/support/table_rig.h"
 #include "tables/published/sku.h"
 #include "tables/table/tables.h"
+#include "tests/support/test.h"
 
 enum { TABLES_MAX = 9 };
 static const double OFF[] = {0.8, 1.2};
@@ -172,9 +164,8 @@ static size_t measure(const struct sku *s, const char *model, struct table *tabl
     return n;
 }
 
-static void test_models_agree_with_their_figures(void **state)
+TEST(test_models_agree_with_their_figures)
 {
-    (void)state;
     char **names;
     size_t n_names, hidden = 0;
     assert_int_equal(sku_list("data", &names, &n_names), 0);
@@ -262,9 +253,8 @@ static size_t check_all(char **names, size_t n, size_t *hidden)
 }
 
 /* Also of the processors that no model is shipped of, and of microarchitectures. */
-static void test_every_figure(void **state)
+TEST(test_every_figure)
 {
-    (void)state;
     char **names;
     size_t n, hidden = 0;
     assert_int_equal(sku_list("data", &names, &n), 0);
@@ -303,9 +293,8 @@ static const char *const cpus[][2] = {
     {"Intel(R) Core(TM) Ultra 7 155H 06_AAH-4", NULL},
 };
 
-static void test_which(void **state)
+TEST(test_which)
 {
-    (void)state;
     char **names;
     size_t n;
     assert_int_equal(sku_list_common("data", &names, &n), 0);
@@ -327,9 +316,8 @@ static void test_which(void **state)
 }
 
 /* The shipped figures of the 6130 against its published frequencies: of several rows the worst one is told. */
-static void test_gold(void **state)
+TEST(test_gold)
 {
-    (void)state;
     struct sku s;
     struct table t, out;
     load("xeon-gold-6130", &s);
@@ -366,14 +354,7 @@ static void test_gold(void **state)
     sku_free(&s);
 }
 
-int main(void)
+BEFORE_TESTS
 {
     setenv("CHARACTERIZE_DATA", "data", 1); /* what is documented of events */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models_agree_with_their_figures),
-        cmocka_unit_test(test_every_figure),
-        cmocka_unit_test(test_which),
-        cmocka_unit_test(test_gold),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is remarkable about a measurement: each kind found where it is, and not found where it is not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/validate/validate.h"
 #include "output/validate/validation_findings.h"
 #include "tables/registry.h"
+#include "tests/support/test.h"
 
 static char told[2000];
 
@@ -56,9 +47,8 @@ static void umask_row(struct table *t, double umask, const char *documented, con
     }
 }
 
-static void umasks_that_count_nothing(void **state)
+TEST(umasks_that_count_nothing)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_umask);
     umask_row(&t, 0x02, "not documented", "up to 128 bit", NULL);
@@ -87,9 +77,8 @@ static void frequency_row(struct table *t, const char *kernel, double cores, dou
     table_put_limits(t, "freq_ghz", ghz, ghz - 0.001, ghz + 0.001);
 }
 
-static void code_that_asks_for_no_level(void **state)
+TEST(code_that_asks_for_no_level)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_frequency);
     for (unsigned cores = 1; cores <= 4; cores += 3) {
@@ -108,9 +97,8 @@ static void code_that_asks_for_no_level(void **state)
 }
 
 /* Levels that counters tell and the clock does not show with any number of cores; or the other way round. */
-static void counters_and_clock_disagree(void **state)
+TEST(counters_and_clock_disagree)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_frequency);
     frequency_row(&t, "128fma", 1, 0, 3);
@@ -137,9 +125,8 @@ static void switch_row(struct table *t, const char *from, const char *to, const 
     table_put_text(t, "kind", kind);
 }
 
-static void no_transition_where_levels_are(void **state)
+TEST(no_transition_where_levels_are)
 {
-    (void)state;
     struct table t, f;
     struct sku_figure level = {.table = "frequency", .column = "level", .published = true, .lo = 2, .hi = 2};
     struct sku listed = {.n_figures = 1, .figures = &level};
@@ -173,9 +160,8 @@ static void add_cores(struct table *t, const char *kernel, double ghz)
     }
 }
 
-static void cores_that_are_unlike_the_others(void **state)
+TEST(cores_that_are_unlike_the_others)
 {
-    (void)state;
     struct table t;
     begin(&t, &table_cores);
     add_cores(&t, "512fma", 0.1);
@@ -198,9 +184,8 @@ static void cores_that_are_unlike_the_others(void **state)
     table_free(&t);
 }
 
-static void what_an_entry_contradicts(void **state)
+TEST(what_an_entry_contradicts)
 {
-    (void)state;
     struct table t;
     struct sku_figure figure = {.table = "frequency",
                                 .where = "kernel=256fma",
@@ -211,14 +196,4 @@ static void what_an_entry_contradicts(void **state)
     begin(&t, &table_frequency);
     expect(&sku, &t, NULL, "contradiction: kernel=256fma level: common says 1\n");
     table_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(umasks_that_count_nothing),        cmocka_unit_test(code_that_asks_for_no_level),
-        cmocka_unit_test(counters_and_clock_disagree),      cmocka_unit_test(no_transition_where_levels_are),
-        cmocka_unit_test(cores_that_are_unlike_the_others), cmocka_unit_test(what_an_entry_contradicts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The list of programs: what is refused and where, what is found by the name of a processor, what follows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/verdict/programs.h"
+#include "tests/support/test.h"
 
 #define HEAD "format = characterize-programs/1\n[program a]\nname = A # S\n"
 
@@ -20,9 +12,8 @@ static int parse(const char *text, struct machine_error *err)
     return programs_parse(text, strlen(text), "f.ini", &all, err);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -57,9 +48,8 @@ static unsigned bits_on(const char *cpu)
 }
 
 /* Models and ranges, at their ends and beside, the default, and processors that do not tell what they are. */
-static void found_by_model(void **state)
+TEST(found_by_model)
 {
-    (void)state;
     struct machine_error err;
     assert_int_equal(parse(HEAD "default = 512 # S\n06_55H = 256 # S\n19_10H-19_1FH = 128 # S\n"
                                 "[program b]\nname = B # S\n06_55H = 512 # S\n",
@@ -81,9 +71,8 @@ static void found_by_model(void **state)
     assert_int_equal(programs_bits_on(&all, &all.program[1], "06_8FH"), 0);
 }
 
-static void what_follows(void **state)
+TEST(what_follows)
 {
-    (void)state;
     struct machine_error err;
     assert_int_equal(parse(HEAD "set512 = -w # S\nset128 = -n # S\n06_55H = 256 # S\n"
                                 "[program b]\nname = B # S\ncode = light # S\nset128 = n # S\n06_55H = 128 # S\n",
@@ -122,9 +111,8 @@ static void what_follows(void **state)
 }
 
 /* The shipped list reads, and says what its sources say of a few processors that many know. */
-static void shipped(void **state)
+TEST(shipped)
 {
-    (void)state;
     static const struct {
         const char *id, *cpu;
         unsigned bits;
@@ -141,11 +129,4 @@ static void shipped(void **state)
         assert_true(p < all.n);
         assert_int_equal(programs_bits_on(&all, &all.program[p], known[i].cpu), known[i].bits);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(found_by_model),
-                                       cmocka_unit_test(what_follows), cmocka_unit_test(shipped)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

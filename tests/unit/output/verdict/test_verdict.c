@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the verdict concludes of tables that were made by hand, against figures worked out by hand; its text and JSON
  * against files in tests/golden. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/verdict/verdict.h"
 #include "tables/registry.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 static const struct verdict_question usual = {{0.1, 100}, NAN, 1, 20};
 
@@ -113,9 +103,8 @@ static const struct verdict_side *conclude(struct made *m, const struct verdict_
     return &m->v.side[KERNEL_HEAVY];
 }
 
-static void classes(void **state)
+TEST(classes)
 {
-    (void)state;
     struct made *m = made_begin();
     conclude(m, &usual);
     assert_int_equal(m->v.n_classes, 6);
@@ -139,9 +128,8 @@ static void classes(void **state)
 }
 
 /* 100 us of 128fma are 600000 instructions, of 512fma 150000, in 31.25 us at 2.4 GHz; of 256fma 300000, 55.56 us. */
-static void costs(void **state)
+TEST(costs)
 {
-    (void)state;
     struct made *m = made_begin();
     double every;
     const struct verdict_side *s = conclude(m, &usual);
@@ -166,9 +154,8 @@ static void costs(void **state)
     made_end(m);
 }
 
-static void measured_ones_decide(void **state)
+TEST(measured_ones_decide)
 {
-    (void)state;
     struct made *m = made_begin();
     const struct verdict_side *s = conclude(m, &usual);
     assert_true(s->direct);
@@ -211,9 +198,8 @@ static void measured_ones_decide(void **state)
 }
 
 /* What is lost once is lost once, however long the work takes then: where the frequency returns between bursts. */
-static void returning_frequency(void **state)
+TEST(returning_frequency)
 {
-    (void)state;
     struct made *m = made_begin();
     /* the widest loses 268.75 us in 1000, as much as far apart: 100 us of work in 31.25, and 900 us */
     table_set_limits(&m->burst_at, 0, "loss", 268.75 / 968.75, 0.27, 0.29);
@@ -227,9 +213,8 @@ static void returning_frequency(void **state)
 }
 
 /* Bursts of another number of active cores: all figures are for those. */
-static void other_cores(void **state)
+TEST(other_cores)
 {
-    (void)state;
     struct made *m = made_begin();
     table_set_setting(&m->burst, "active_cores", "1");
     table_set_setting(&m->burst_at, "active_cores", "1");
@@ -246,9 +231,8 @@ static void other_cores(void **state)
 }
 
 /* Another share or burst than that measured, or an assumed speedup: computed. */
-static void computed_ones_decide(void **state)
+TEST(computed_ones_decide)
 {
-    (void)state;
     struct made *m = made_begin();
     struct verdict_question asked = usual;
     asked.load.share = 0.5;
@@ -278,9 +262,8 @@ static void computed_ones_decide(void **state)
 }
 
 /* Tables that lack all of it, or all but one width. */
-static void what_is_missing(void **state)
+TEST(what_is_missing)
 {
-    (void)state;
     struct made *m = made_begin();
     m->tables = (struct verdict_tables){.wake = &m->wake};
     const struct verdict_side *s = conclude(m, &usual);
@@ -312,9 +295,8 @@ static char *printed(const struct verdict *v)
 }
 
 /* Slowdowns by brackets: what is no larger than the null may be nothing, and says no less than the null does. */
-static void brackets_decide(void **state)
+TEST(brackets_decide)
 {
-    (void)state;
     struct made *m = made_begin();
     table_set_setting(&m->frequency, "ratio_to", "64add");
     for (size_t row = 0; row < m->frequency.n_rows; row++) {
@@ -344,9 +326,8 @@ static void brackets_decide(void **state)
 }
 
 /* Limits that say nothing are no answer, but how long it would take to get one is. */
-static void what_is_not_resolved(void **state)
+TEST(what_is_not_resolved)
 {
-    (void)state;
     struct made *m = made_begin();
     table_set_limits(&m->burst, 0, "saves_us", 300, 200, 400);
     table_set_limits(&m->burst, 0, "saves128_us", 300, 200, 400);
@@ -364,9 +345,8 @@ static void what_is_not_resolved(void **state)
     made_end(m);
 }
 
-static void text_and_json(void **state)
+TEST(text_and_json)
 {
-    (void)state;
     struct made *m = made_begin();
     struct programs *programs = calloc(1, sizeof *programs);
     struct machine_error err;
@@ -389,19 +369,4 @@ static void text_and_json(void **state)
     free(json);
     free(programs);
     made_end(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(classes),
-                                       cmocka_unit_test(costs),
-                                       cmocka_unit_test(measured_ones_decide),
-                                       cmocka_unit_test(returning_frequency),
-                                       cmocka_unit_test(other_cores),
-                                       cmocka_unit_test(computed_ones_decide),
-                                       cmocka_unit_test(what_is_missing),
-                                       cmocka_unit_test(brackets_decide),
-                                       cmocka_unit_test(what_is_not_resolved),
-                                       cmocka_unit_test(text_and_json)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether wide code pays, against times worked out by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "output/verdict/verdict_cost.h"
-#include "tests/support/golden.h"
-#include "tests/support/one_of.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/strict_memory.h"
-#include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 #define PLAIN                                                                                                          \
     {                                                                                                                  \
@@ -31,9 +19,8 @@ static void near(double is, double wanted)
 }
 
 /* 20 % slower, twice the work, 10 us a transition, 600 us after: 100/1.6 + 600 + (900 - 480) + 20 = 1102.5 of 1000. */
-static void worked_out(void **state)
+TEST(worked_out)
 {
-    (void)state;
     struct verdict_width w[] = {PLAIN, {512, {0.2, 0.2, 0.2}, {2, 2, 2}, {10, 10, 10}, {600, 600, 600}}};
     struct verdict_cost v;
     assert_int_equal(verdict_cost(w, 2, &usual, 1, &v), 0);
@@ -54,9 +41,8 @@ static void worked_out(void **state)
 }
 
 /* The frequency never returns: no transitions, 100/1.6 + 100/0.8 of 200; at a share of 0.4 it makes no difference. */
-static void never_back(void **state)
+TEST(never_back)
 {
-    (void)state;
     struct verdict_width w[] = {PLAIN, {512, {0.2, 0.2, 0.2}, {2, 2, 2}, {10, 10, 10}, {600, 600, 600}}};
     struct verdict_load load = {0.5, 100};
     struct verdict_cost v;
@@ -70,9 +56,8 @@ static void never_back(void **state)
 }
 
 /* What limits do: a gain beyond them decides, one within them does not, and a missing figure is named. */
-static void limits(void **state)
+TEST(limits)
 {
-    (void)state;
     struct verdict_width w[] = {PLAIN,
                                 {256, {0, -0.001, 0.001}, {2, 1.98, 2.02}, {0, 0, 0}, {0, 0, 0}},
                                 {512, {0, -0.001, 0.001}, {4, 3.96, 4.04}, {0, 0, 0}, {0, 0, 0}}};
@@ -97,9 +82,8 @@ static void limits(void **state)
 }
 
 /* Equal ones: all of them, or the narrowest of those that equal the best; no gain at all never pays. */
-static void equals(void **state)
+TEST(equals)
 {
-    (void)state;
     struct verdict_width w[] = {PLAIN,
                                 {256, {0, -0.001, 0.001}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}},
                                 {512, {0, -0.001, 0.001}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}}};
@@ -113,9 +97,8 @@ static void equals(void **state)
     assert_true(isinf(v.pays_from_us[1].value) && v.pays_from_share[1].value > 1);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     struct verdict_width w[] = {PLAIN, PLAIN};
     struct verdict_load none = {0, 100}, endless = {0.1, INFINITY};
     struct verdict_cost v;
@@ -127,9 +110,8 @@ static void refused(void **state)
 }
 
 /* A figure of which the value or a limit is missing is named, the first of the narrowest width that lacks one. */
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
-    (void)state;
     static const char *const names[] = {"slowdown", "rate", "overhead", "after"};
     for (size_t figure = 0; figure < 4; figure++)
         for (int part = 0; part < 3; part++) {
@@ -149,9 +131,8 @@ static void what_is_missing_is_named(void **state)
 }
 
 /* All of the time may be bursts, not more; a burst takes some time; more widths than there may be are refused. */
-static void loads_at_their_limits(void **state)
+TEST(loads_at_their_limits)
 {
-    (void)state;
     struct verdict_width w[VERDICT_WIDTHS_MAX + 1];
     struct verdict_load all = {1, 100}, more = {1.001, 100}, empty = {0.1, 0}, negative = {-0.1, 100};
     struct verdict_cost v;
@@ -168,72 +149,8 @@ static void loads_at_their_limits(void **state)
     assert_int_equal(verdict_cost(w, VERDICT_WIDTHS_MAX + 1, &usual, 1, &v), -1);
 }
 
-/* ---- held exactly (tests/golden/) ---- */
-
-static struct estimate draw_figure(struct rng *r, double value)
+TEST(out_of_memory_is_told)
 {
-    double below = ONE_OF(r, 0, 0, 0.0078125, 0.25, 2), above = rng_chance(r, 0.2) ? 0.5 : below;
-    return (struct estimate){value, value - below * fmax(value, 0.125), value + above * fmax(value, 0.125)};
-}
-
-static void add_verdict(struct rng *r, struct tally *sum)
-{
-    struct verdict_width w[3];
-    struct verdict_cost v;
-    size_t n = (size_t)rng_int(r, 1, 3);
-    struct verdict_load load = {ONE_OF(r, 0.0625, 0.25, 0.5, 1), ONE_OF(r, 1, 100, 1000)};
-    for (unsigned i = 0; i < 3; i++)
-        w[i] = (struct verdict_width){128u << i, draw_figure(r, ONE_OF(r, 0, 0, 0.125, 0.25, 0.96875, -0.0625)),
-                                      draw_figure(r, ONE_OF(r, 1, 1, 1.0078125, 2, 4, 0.0078125)),
-                                      draw_figure(r, ONE_OF(r, 0, 10, 20)), draw_figure(r, ONE_OF(r, 0, 100, 600))};
-    assert_int_equal(verdict_cost(w, n, &load, (uint64_t)rng_int(r, 1, 9), &v), 0);
-    for (size_t i = 0; i < n; i++) {
-        tally_estimate(sum, &v.time[i]);
-        tally_estimate(sum, &v.pays_from_us[i]);
-        tally_estimate(sum, &v.pays_from_share[i]);
-    }
-    tally_add(sum, (double)v.prefer + 8 * (double)v.bits + 16384 * (double)v.rival);
-}
-
-/* Of limits that are just, or just not, those of equals. */
-static void add_ranked(struct rng *r, struct tally *sum)
-{
-    struct estimate longer[4];
-    size_t n = (size_t)rng_int(r, 1, 4);
-    for (size_t i = 0; i < 4; i++) { /* that behind the last nobody may look at */
-        double lo = ONE_OF(r, -0.015625, -0.01, -0.0078125, 0, 0.0078125, 0.01);
-        longer[i] = (struct estimate){0, lo, fmax(lo, ONE_OF(r, 0, 0.0078125, 0.01, 0.015625))};
-    }
-    const struct verdict_ranked ranked = verdict_rank(longer, n, (size_t)rng_int(r, 0, (int)n - 1));
-    tally_add(sum, (double)(ranked.rival + 8 * ranked.chosen + 64 * (size_t)ranked.equals + 4096 * ranked.all_equal));
-}
-
-static void verdicts_stay_as_they_are(void **state)
-{
-    (void)state;
-    enum { LINES = 40, VERDICTS = 3, RANKED = 50 };
-    struct golden g;
-    struct rng r;
-    skip_where_sanitized("numbers are compared in the ordinary build");
-    FILE *out = golden_begin(&g);
-    rng_init(&r, 1, 590);
-    for (int line = 1; line <= LINES; line++) {
-        struct tally costs = {0}, ranked = {0};
-        for (int i = 0; i < VERDICTS; i++)
-            add_verdict(&r, &costs);
-        for (int i = 0; i < RANKED; i++)
-            add_ranked(&r, &ranked);
-        fprintf(out, "%d", line);
-        tally_write(out, "costs", &costs);
-        tally_write(out, "ranked", &ranked);
-        fputc('\n', out);
-    }
-    golden_expect(&g, "verdict", "random.txt", true);
-}
-
-static void out_of_memory_is_told(void **state)
-{
-    (void)state;
     struct verdict_width w[] = {PLAIN};
     bool failed = true;
     for (unsigned k = 1; failed; k++) {
@@ -244,18 +161,4 @@ static void out_of_memory_is_told(void **state)
         strict_memory_fail(0);
         assert_int_equal(status, failed ? -1 : 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(worked_out),
-                                       cmocka_unit_test(never_back),
-                                       cmocka_unit_test(limits),
-                                       cmocka_unit_test(equals),
-                                       cmocka_unit_test(refused),
-                                       cmocka_unit_test(what_is_missing_is_named),
-                                       cmocka_unit_test(loads_at_their_limits),
-                                       cmocka_unit_test(verdicts_stay_as_they_are),
-                                       cmocka_unit_test(out_of_memory_is_told)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,18 +5,10 @@
  * group of its own and takes the terminal back, as shells do.
  */
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -24,10 +16,9 @@
 #include <unistd.h>
 #include <utmp.h>
 
-#include <cmocka.h>
-
 #include "profiler/output/live.h"
 #include "tests/support/live_sample.h"
+#include "tests/support/test.h"
 #include "tests/support/vt_screen.h"
 
 enum { TASKS = 40, LINES = 24, COLUMNS = 100, PATIENCE_S = 20 };
@@ -270,10 +261,9 @@ static void close_quietly(struct terminal *t)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void it_shows_what_there_is(void **state)
+TEST(it_shows_what_there_is)
 {
     static const char *const terms[] = {"xterm-256color", "xterm", "vt100", "linux", "screen", "tmux-256color"};
-    (void)state;
     for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
         struct terminal t = open_terminal(terms[i], LINES, COLUMNS, END_PROPERLY);
         (void)wait_for(&t, "h help");
@@ -298,9 +288,8 @@ static void it_shows_what_there_is(void **state)
     }
 }
 
-static void keys_do_what_the_help_says(void **state)
+TEST(keys_do_what_the_help_says)
 {
-    (void)state;
     struct terminal t = open_terminal("xterm-256color", LINES, COLUMNS, END_PROPERLY);
     (void)wait_for(&t, "h help");
     type(&t, "O");
@@ -351,11 +340,10 @@ static void keys_do_what_the_help_says(void **state)
     close_quietly(&t);
 }
 
-static void every_size_is_drawn(void **state)
+TEST(every_size_is_drawn)
 {
     static const int sizes[][2] = {{24, 80}, {50, 200}, {14, 60}, {8, 40}, {5, 30}, {4, 20},
                                    {3, 12},  {2, 9},    {1, 5},   {1, 1},  {60, 3}, {100, 300}};
-    (void)state;
     struct terminal t = open_terminal("xterm", LINES, COLUMNS, END_PROPERLY);
     (void)wait_for(&t, "h help");
     type(&t, "O");
@@ -379,9 +367,8 @@ static void every_size_is_drawn(void **state)
 }
 
 /* Names cannot move the cursor; those in the user's own characters are shown. */
-static void hostile_names_are_shown_plain(void **state)
+TEST(hostile_names_are_shown_plain)
 {
-    (void)state;
     (void)setenv("LIVE_HOSTILE", "1", 1);
     for (int utf8 = 0; utf8 < 2; utf8++) {
         (void)setenv("LC_ALL", utf8 ? "C.UTF-8" : "C", 1);
@@ -411,9 +398,8 @@ static bool has_colour(const struct vt_screen *v)
     return false;
 }
 
-static void colours_are_where_they_are_wanted(void **state)
+TEST(colours_are_where_they_are_wanted)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         (void)setenv("NO_COLOR", i == 1 ? "1" : "", 1);
         struct terminal t = open_terminal(i == 2 ? "vt100" : "xterm", LINES, COLUMNS, END_PROPERLY);
@@ -428,7 +414,7 @@ static void colours_are_where_they_are_wanted(void **state)
     (void)unsetenv("NO_COLOR");
 }
 
-static void without_a_terminal_it_says_why(void **state)
+TEST(without_a_terminal_it_says_why)
 {
     static const char *const cases[][2] = {
         {"dumb", "no view: the terminal cannot move its cursor (TERM is dumb)."},
@@ -437,7 +423,6 @@ static void without_a_terminal_it_says_why(void **state)
         {"no-such-thing", "no view: TERM names an unknown terminal: no-such-thing."}};
     struct profile_live *view;
     char why[200];
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct terminal t = open_terminal(cases[i][0], LINES, COLUMNS, END_PROPERLY);
         assert_int_equal(wait_for(&t, cases[i][1]), 0); /* and nothing before */
@@ -457,9 +442,8 @@ static void without_a_terminal_it_says_why(void **state)
     profile_live_end(NULL);
 }
 
-static void stopped_and_continued(void **state)
+TEST(stopped_and_continued)
 {
-    (void)state;
     struct terminal t = open_terminal("vt100", LINES, COLUMNS, END_PROPERLY); /* which has no other screen */
     for (int i = 0; i < 3; i++) {
         (void)wait_for(&t, "h help");
@@ -494,10 +478,9 @@ static int ends_by(enum ending ending, int signal)
     return status;
 }
 
-static void the_terminal_is_given_back_however_it_ends(void **state)
+TEST(the_terminal_is_given_back_however_it_ends)
 {
     static const int signals[] = {SIGKILL, SIGSEGV, SIGABRT, SIGTERM, SIGHUP, SIGQUIT, SIGBUS};
-    (void)state;
     assert_int_equal(ends_by(END_BY_EXIT, 0), 7 << 8);
     int status = ends_by(END_BY_ABORT, 0);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
@@ -509,10 +492,9 @@ static void the_terminal_is_given_back_however_it_ends(void **state)
 }
 
 /* The process that waits for the end keeps nothing open. */
-static void the_guard_holds_nothing_but_the_terminal(void **state)
+TEST(the_guard_holds_nothing_but_the_terminal)
 {
     char path[200];
-    (void)state;
     struct terminal t = open_terminal("xterm", LINES, COLUMNS, END_PROPERLY);
     (void)wait_for(&t, "h help");
     (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)t.program, (int)t.program);
@@ -531,20 +513,4 @@ static void the_guard_holds_nothing_but_the_terminal(void **state)
     close_quietly(&t);
     assert_int_equal(kill(guard, 0), -1);
     assert_int_equal(errno, ESRCH);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_shows_what_there_is),
-        cmocka_unit_test(keys_do_what_the_help_says),
-        cmocka_unit_test(every_size_is_drawn),
-        cmocka_unit_test(hostile_names_are_shown_plain),
-        cmocka_unit_test(colours_are_where_they_are_wanted),
-        cmocka_unit_test(without_a_terminal_it_says_why),
-        cmocka_unit_test(stopped_and_continued),
-        cmocka_unit_test(the_terminal_is_given_back_however_it_ends),
-        cmocka_unit_test(the_guard_holds_nothing_but_the_terminal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the live view shows, without a terminal: orders, keys, columns, cells. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "profiler/output/live_table.h"
 #include "tests/support/live_sample.h"
+#include "tests/support/test.h"
 
 enum { SCREEN = 10, TASKS = 40 };
 
@@ -42,10 +32,9 @@ static const char *selected_name(const struct live_table *t, const struct profil
     return r->rows[t->order[t->selected].index].name;
 }
 
-static void each_order_is_what_it_says(void **state)
+TEST(each_order_is_what_it_says)
 {
     struct live_table t;
-    (void)state;
     struct profile_result *r = live_sample(TASKS);
     live_table_init(&t);
     /* (40 - i) (i + 1) is largest in the middle */
@@ -80,10 +69,9 @@ static void each_order_is_what_it_says(void **state)
 }
 
 /* Equals keep the result's order, forwards and backwards, and what is not known is last. */
-static void sorting_is_stable(void **state)
+TEST(sorting_is_stable)
 {
     struct live_table t;
-    (void)state;
     struct profile_result *r = live_sample(6);
     for (size_t i = 1; i <= 6; i++)
         r->rows[i].overhead.value = i % 2 ? 0.1 : 0.2;
@@ -109,10 +97,9 @@ static void sorting_is_stable(void **state)
     live_sample_free(r);
 }
 
-static void kinds_are_chosen_or_gone_through(void **state)
+TEST(kinds_are_chosen_or_gone_through)
 {
     struct live_table t;
-    (void)state;
     struct profile_result *r = live_sample(2);
     live_table_init(&t);
     assert_string_equal(on_screen(&t, r, SCREEN), "task-1000 task-1001");
@@ -133,10 +120,9 @@ static void kinds_are_chosen_or_gone_through(void **state)
     live_sample_free(r);
 }
 
-static void the_selection_moves_and_stays_in_sight(void **state)
+TEST(the_selection_moves_and_stays_in_sight)
 {
     struct live_table t;
-    (void)state;
     struct profile_result *r = live_sample(TASKS);
     live_table_init(&t);
     t.by = LIVE_BY_OVERHEAD;
@@ -170,10 +156,9 @@ static void the_selection_moves_and_stays_in_sight(void **state)
 }
 
 /* Whoever watches a row sees the same one, wherever it is sorted to; whoever watches the first place, the first. */
-static void a_selected_row_is_followed(void **state)
+TEST(a_selected_row_is_followed)
 {
     struct live_table t;
-    (void)state;
     struct profile_result *r = live_sample(TASKS);
     live_table_init(&t);
     t.by = LIVE_BY_OVERHEAD;
@@ -197,10 +182,9 @@ static void a_selected_row_is_followed(void **state)
     live_sample_free(r);
 }
 
-static void a_pause_shows_what_was(void **state)
+TEST(a_pause_shows_what_was)
 {
     struct live_table t;
-    (void)state;
     struct profile_result *r = live_sample(4), *later = live_sample(2);
     (void)snprintf(later->rows[1].name, sizeof(later->rows[1].name), "new");
     live_table_init(&t);
@@ -219,10 +203,9 @@ static void a_pause_shows_what_was(void **state)
     live_table_free(&t);
 }
 
-static void help_and_quit(void **state)
+TEST(help_and_quit)
 {
     struct live_table t;
-    (void)state;
     live_table_init(&t);
     live_table_key(&t, 'h', SCREEN);
     assert_true(t.help);
@@ -235,10 +218,9 @@ static void help_and_quit(void **state)
     live_table_free(&t);
 }
 
-static void no_rows_and_no_such_keys(void **state)
+TEST(no_rows_and_no_such_keys)
 {
     struct live_table t;
-    (void)state;
     struct profile_result none = {.n_rows = 0};
     live_table_init(&t);
     for (int key = -1; key < 0x200; key++)
@@ -253,10 +235,9 @@ static void no_rows_and_no_such_keys(void **state)
     live_table_free(&t);
 }
 
-static void columns_fit_every_width(void **state)
+TEST(columns_fit_every_width)
 {
     unsigned before = 0;
-    (void)state;
     for (unsigned width = 1; width < 300; width++) {
         bool shown[LIVE_COLUMNS];
         unsigned name, used = 0, n = 0;
@@ -288,10 +269,9 @@ static void cell_is(const struct profile_row *row, enum live_column column, cons
     assert_true(column == LIVE_NAME || strlen(text) < live_table_width(column));
 }
 
-static void cells_say_what_is_known(void **state)
+TEST(cells_say_what_is_known)
 {
     struct profile_row row = {.overhead = {0.0734, 0.0612, 0.0861}, .sibling = {NAN, NAN, NAN}, .samples = 1234567};
-    (void)state;
     (void)snprintf(row.name, sizeof(row.name), "\033[2J\xff");
     cell_is(&row, LIVE_NAME, "?[2J\xEF\xBF\xBD");
     cell_is(&row, LIVE_OVERHEAD, "7.3 (6.1 to 8.6)");
@@ -313,21 +293,4 @@ static void cells_say_what_is_known(void **state)
     cell_is(&row, LIVE_DEMANDS_1, "0.0");
     row.causes = 0.999;
     cell_is(&row, LIVE_CAUSES, "99.9");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_order_is_what_it_says),
-        cmocka_unit_test(sorting_is_stable),
-        cmocka_unit_test(kinds_are_chosen_or_gone_through),
-        cmocka_unit_test(the_selection_moves_and_stays_in_sight),
-        cmocka_unit_test(a_selected_row_is_followed),
-        cmocka_unit_test(a_pause_shows_what_was),
-        cmocka_unit_test(help_and_quit),
-        cmocka_unit_test(no_rows_and_no_such_keys),
-        cmocka_unit_test(columns_fit_every_width),
-        cmocka_unit_test(cells_say_what_is_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Profiles made by hand: what is printed, as JSON and CSV; also without rows, with very many, and with names that mean
  * harm. Their whole text is compared in tests/unit/test_golden.c. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/html_reader.h"
 #include "tests/support/profile_shown.h"
 #include "tests/support/sample_profile.h"
 #include "tests/support/stream_text.h"
-#include "tests/support/text_part.h"
+#include "tests/support/test.h"
 #include "util/splitmix64.h"
 
 enum { MANY = 10000, ROWS_PRINTED = 20 };
@@ -40,9 +29,8 @@ static void make_empty(struct profile_result *r)
 
 /* ---- text ---- */
 
-static void figures_have_the_digits_that_their_limits_leave(void **state)
+TEST(figures_have_the_digits_that_their_limits_leave)
 {
-    (void)state;
     static const struct {
         struct profile_estimate e;
         const char *is, *said;
@@ -65,9 +53,8 @@ static void figures_have_the_digits_that_their_limits_leave(void **state)
     }
 }
 
-static void long_names_keep_both_ends(void **state)
+TEST(long_names_keep_both_ends)
 {
-    (void)state;
     static const struct {
         const char *name;
         size_t most;
@@ -88,9 +75,8 @@ static void long_names_keep_both_ends(void **state)
     assert_int_equal(strlen(profile_short_name(longest, 20, text)), 3 * 20);
 }
 
-static void models_are_told_from_machines(void **state)
+TEST(models_are_told_from_machines)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     char *text = profile_text_of(&r, false, ROWS_PRINTED), *page = profile_page_of(&r);
@@ -114,9 +100,8 @@ static void models_are_told_from_machines(void **state)
 }
 
 /* What a terminal gets is the same text but for its colours, which end where they began. */
-static void colours_are_only_where_they_may_be(void **state)
+TEST(colours_are_only_where_they_may_be)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     char *plain = profile_text_of(&r, false, ROWS_PRINTED), *colour = profile_text_of(&r, true, ROWS_PRINTED);
@@ -143,9 +128,8 @@ static void colours_are_only_where_they_may_be(void **state)
     sample_profile_free(&r);
 }
 
-static void what_is_not_measured_is_said_with_its_remedy(void **state)
+TEST(what_is_not_measured_is_said_with_its_remedy)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     char *text = profile_text_of(&r, false, ROWS_PRINTED);
@@ -177,9 +161,8 @@ static void what_is_not_measured_is_said_with_its_remedy(void **state)
     sample_profile_free(&r);
 }
 
-static void nothing_is_claimed_that_limits_do_not_bear(void **state)
+TEST(nothing_is_claimed_that_limits_do_not_bear)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     r.rows[0].overhead = (struct profile_estimate){0.004, 0, 0.021};
@@ -208,9 +191,8 @@ static void nothing_is_claimed_that_limits_do_not_bear(void **state)
     sample_profile_free(&r);
 }
 
-static void turns_that_came_to_nothing_are_told(void **state)
+TEST(turns_that_came_to_nothing_are_told)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     r.turns[PROFILE_UNCOUNTED] = 100;
@@ -227,9 +209,8 @@ static void turns_that_came_to_nothing_are_told(void **state)
     sample_profile_free(&r);
 }
 
-static void nothing_taken_is_said(void **state)
+TEST(nothing_taken_is_said)
 {
-    (void)state;
     struct profile_result r;
     make_empty(&r);
     char *text = profile_text_of(&r, true, ROWS_PRINTED), *page = profile_page_of(&r);
@@ -265,9 +246,8 @@ static void nothing_taken_is_said(void **state)
     sample_profile_free(&r);
 }
 
-static void rows_that_are_not_shown_are_summed_up(void **state)
+TEST(rows_that_are_not_shown_are_summed_up)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     char *text = profile_text_of(&r, false, 1);
@@ -288,9 +268,8 @@ static void rows_that_are_not_shown_are_summed_up(void **state)
     sample_profile_free(&r);
 }
 
-static void any_name_can_be_printed(void **state)
+TEST(any_name_can_be_printed)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     sample_profile_nasty(&r);
@@ -315,9 +294,8 @@ static void any_name_can_be_printed(void **state)
 }
 
 /* Rows that do not belong together, culprits that there are not: a result from another's hands. */
-static void broken_results_do_no_harm(void **state)
+TEST(broken_results_do_no_harm)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     struct profile_row *victim = sample_profile_row(&r, "nginx-8714");
@@ -346,9 +324,8 @@ static void broken_results_do_no_harm(void **state)
 }
 
 /* Any bits as numbers: what is printed has no "nan", no "inf" and lines that fit, and JSON is JSON. */
-static void any_figures_can_be_told(void **state)
+TEST(any_figures_can_be_told)
 {
-    (void)state;
     uint64_t bits = 1;
     for (int round = 0; round < 300; round++) {
         struct profile_result r;
@@ -397,9 +374,8 @@ static double json_at(const json_t *o, const char *key, size_t index)
     return json_number_value(json_array_get(json_object_get(o, key), index));
 }
 
-static void json_has_all_and_null_for_unknown(void **state)
+TEST(json_has_all_and_null_for_unknown)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     json_t *root = profile_json_of(&r);
@@ -441,9 +417,8 @@ static void json_has_all_and_null_for_unknown(void **state)
     sample_profile_free(&r);
 }
 
-static void json_holds_any_name(void **state)
+TEST(json_holds_any_name)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     sample_profile_nasty(&r);
@@ -455,9 +430,8 @@ static void json_holds_any_name(void **state)
     sample_profile_free(&r);
 }
 
-static void very_many_rows_are_all_there(void **state)
+TEST(very_many_rows_are_all_there)
 {
-    (void)state;
     struct profile_result r;
     sample_profile_drawn(&r, MANY, 2);
     json_t *root = profile_json_of(&r);
@@ -496,9 +470,8 @@ static size_t csv_fields(const char **line)
     return n;
 }
 
-static void every_line_of_csv_has_all_columns(void **state)
+TEST(every_line_of_csv_has_all_columns)
 {
-    (void)state;
     for (int nasty = 0; nasty < 2; nasty++) {
         struct profile_result r;
         sample_profile(&r);
@@ -522,9 +495,8 @@ static void every_line_of_csv_has_all_columns(void **state)
     }
 }
 
-static void csv_leaves_out_what_is_not_known(void **state)
+TEST(csv_leaves_out_what_is_not_known)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     char *csv = profile_csv_of(&r);
@@ -540,27 +512,7 @@ static void csv_leaves_out_what_is_not_known(void **state)
     sample_profile_free(&r);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_have_the_digits_that_their_limits_leave),
-        cmocka_unit_test(long_names_keep_both_ends),
-        cmocka_unit_test(models_are_told_from_machines),
-        cmocka_unit_test(colours_are_only_where_they_may_be),
-        cmocka_unit_test(what_is_not_measured_is_said_with_its_remedy),
-        cmocka_unit_test(nothing_is_claimed_that_limits_do_not_bear),
-        cmocka_unit_test(turns_that_came_to_nothing_are_told),
-        cmocka_unit_test(nothing_taken_is_said),
-        cmocka_unit_test(rows_that_are_not_shown_are_summed_up),
-        cmocka_unit_test(any_name_can_be_printed),
-        cmocka_unit_test(broken_results_do_no_harm),
-        cmocka_unit_test(any_figures_can_be_told),
-        cmocka_unit_test(json_has_all_and_null_for_unknown),
-        cmocka_unit_test(json_holds_any_name),
-        cmocka_unit_test(very_many_rows_are_all_there),
-        cmocka_unit_test(every_line_of_csv_has_all_columns),
-        cmocka_unit_test(csv_leaves_out_what_is_not_known),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

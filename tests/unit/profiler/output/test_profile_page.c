@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Profiles made by hand: their pictures, and the page. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/plot/plot.h"
 #include "output/plot/plot_colours.h"
 #include "tests/support/html_reader.h"
 #include "tests/support/profile_shown.h"
 #include "tests/support/sample_profile.h"
 #include "tests/support/stream_text.h"
-#include "tests/support/text_part.h"
+#include "tests/support/test.h"
 
 /* ---- pictures ---- */
 
@@ -35,9 +25,8 @@ static unsigned long series(int number)
     return strtoul(plot_colours[PLOT_SERIES + number].plain + 1, NULL, 16);
 }
 
-static void bars_are_split_and_have_limits(void **state)
+TEST(bars_are_split_and_have_limits)
 {
-    (void)state;
     struct profile_result r;
     char line[100];
     sample_profile(&r);
@@ -66,9 +55,8 @@ static void bars_are_split_and_have_limits(void **state)
     sample_profile_free(&r);
 }
 
-static void matrix_has_victims_and_culprits(void **state)
+TEST(matrix_has_victims_and_culprits)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     char *script = script_of(&r, PROFILE_TASK, profile_chart_culprits);
@@ -90,9 +78,8 @@ static void matrix_has_victims_and_culprits(void **state)
 }
 
 /* Eleven characters fill a cell in the fonts of most browsers. */
-static void names_above_a_matrix_keep_apart(void **state)
+TEST(names_above_a_matrix_keep_apart)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     for (size_t i = 0; i < r.n_rows; i++)
@@ -108,9 +95,8 @@ static void names_above_a_matrix_keep_apart(void **state)
     sample_profile_free(&r);
 }
 
-static void pictures_are_written(void **state)
+TEST(pictures_are_written)
 {
-    (void)state;
     struct profile_result r;
     char why[400] = "", path[] = "/tmp/profile-XXXXXX.svg";
     if (!plot_possible())
@@ -141,9 +127,8 @@ static void pictures_are_written(void **state)
 
 /* ---- the page ---- */
 
-static void page_is_whole_and_well_formed(void **state)
+TEST(page_is_whole_and_well_formed)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     char *page = profile_page_of(&r);
@@ -165,9 +150,8 @@ static void page_is_whole_and_well_formed(void **state)
 }
 
 /* In the rows of tasks there is no room for them. */
-static void command_lines_have_a_table_of_their_own(void **state)
+TEST(command_lines_have_a_table_of_their_own)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     char *page = profile_page_of(&r);
@@ -184,9 +168,8 @@ static void command_lines_have_a_table_of_their_own(void **state)
     sample_profile_free(&r);
 }
 
-static void page_is_harmless_whatever_names_hold(void **state)
+TEST(page_is_harmless_whatever_names_hold)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     sample_profile_nasty(&r);
@@ -202,17 +185,7 @@ static void page_is_harmless_whatever_names_hold(void **state)
     sample_profile_free(&r);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bars_are_split_and_have_limits),
-        cmocka_unit_test(matrix_has_victims_and_culprits),
-        cmocka_unit_test(names_above_a_matrix_keep_apart),
-        cmocka_unit_test(pictures_are_written),
-        cmocka_unit_test(page_is_whole_and_well_formed),
-        cmocka_unit_test(command_lines_have_a_table_of_their_own),
-        cmocka_unit_test(page_is_harmless_whatever_names_hold),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Descriptions of workloads: what is read, and what is refused with which line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "schedulers/simulate/workload/drawn_file.h"
+#include "tests/support/test.h"
 
 #define HEAD "format = characterize-workload/1\n"
 #define MACHINE                                                                                                        \
@@ -24,9 +16,8 @@ static int parse(const char *text, struct drawn_file *f, struct machine_error *e
     return drawn_file_parse(text, strlen(text), "F", f, err);
 }
 
-static void everything_is_read(void **state)
+TEST(everything_is_read)
 {
-    (void)state;
     static const char text[] = HEAD "[machine]\ncores = 3 # a\nthreads_per_core = 2 # a\nrecorded_ghz = 2.85 # a\n"
                                     "active_cores = 7 # a\nduration_s = 0.25 # a\nslice_us = uniform 3000 4000.5 # a\n"
                                     "[task one]\nthreads = 3 # a\ncookie = c # a\nlasts = 2.5 # a\n"
@@ -67,9 +58,8 @@ static void everything_is_read(void **state)
     assert_true(f.tasks[1].phases[0].row.class == SIM_256LIGHT && f.tasks[1].phases[0].row.ipc == 16000);
 }
 
-static void what_is_absent_is_not_there(void **state)
+TEST(what_is_absent_is_not_there)
 {
-    (void)state;
     struct drawn_file f;
     struct machine_error err;
     assert_int_equal(parse(HEAD MACHINE TASK WORK, &f, &err), MACHINE_OK);
@@ -78,9 +68,8 @@ static void what_is_absent_is_not_there(void **state)
 }
 
 /* A text, and the message that refuses it. */
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -196,9 +185,8 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
-static void there_is_a_limit_to_tasks_and_phases(void **state)
+TEST(there_is_a_limit_to_tasks_and_phases)
 {
-    (void)state;
     char text[8000] = HEAD MACHINE, more[100];
     struct drawn_file f;
     struct machine_error err;
@@ -216,15 +204,4 @@ static void there_is_a_limit_to_tasks_and_phases(void **state)
         assert_int_equal(parse(text, &f, &err), i < DRAWN_PHASES_MAX ? MACHINE_OK : MACHINE_BAD_INPUT);
     }
     assert_string_equal(err.text, "F:58: phase t p16: more than 16 phases of one task");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_is_read),
-        cmocka_unit_test(what_is_absent_is_not_there),
-        cmocka_unit_test(what_is_wrong_is_named),
-        cmocka_unit_test(there_is_a_limit_to_tasks_and_phases),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

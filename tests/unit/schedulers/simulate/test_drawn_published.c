@@ -4,20 +4,11 @@
  * USENIX ATC 2021) comes out of the shipped workloads in sign and order, whatever the seed, on the modelled Gold 6130.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "schedulers/simulate/studies.h"
 #include "schedulers/simulate/simulate.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { SEEDS = 20 };
 
@@ -121,41 +112,36 @@ static bool nothing_happens(const struct lost *stock, const struct lost *timeout
     return true;
 }
 
-static void without_smt_nearly_all_is_won(void **state)
+TEST(without_smt_nearly_all_is_won)
 {
-    (void)state;
     each_seed("neural-network", "batch-", false, nearly_all_is_won);
     each_seed("video-encoder", "compiler-", false, nearly_all_is_won);
     each_seed("video-encoder-avx2", "compiler-", false, in_order);
 }
 
-static void some_of_what_the_web_server_loses_remains(void **state)
+TEST(some_of_what_the_web_server_loses_remains)
 {
-    (void)state;
     each_seed("web-server", "nginx-", false, some_remains);
     each_seed("web-server", "nginx-", true, some_remains);
 }
 
-static void with_smt_little_is_won(void **state)
+TEST(with_smt_little_is_won)
 {
-    (void)state;
     each_seed("neural-network", "batch-", true, little_is_won);
     each_seed("video-encoder", "compiler-", true, in_order);
     each_seed("video-encoder-avx2", "compiler-", true, in_order);
 }
 
-static void the_background_loses_nothing(void **state)
+TEST(the_background_loses_nothing)
 {
-    (void)state;
     each_seed("background", "", false, nothing_happens);
     each_seed("background", "", true, nothing_happens);
 }
 
 /* 7.6.2: the slowdown of the benchmark goes from 23.5 over 12.6 to 6.4 % (AVX-512), from 7.3 over 2.9 to 2.1 % (AVX2);
  * F, 7.1.1: unfairness from 24.9 to 5.4 and from 7.9 to 2.5 %. */
-static void compensation_makes_schedulers_fairer(void **state)
+TEST(compensation_makes_schedulers_fairer)
 {
-    (void)state;
     static const char *const workloads[] = {"video-encoder", "video-encoder-avx2"};
     for (size_t k = 0; k < 2; k++)
         for (uint64_t seed = 1; seed <= (rng_all_rounds() ? SEEDS : 3); seed++) {
@@ -185,15 +171,7 @@ static void compensation_makes_schedulers_fairer(void **state)
         }
 }
 
-int main(void)
+BEFORE_TESTS
 {
     setenv("CHARACTERIZE_DATA", "data", 0);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_smt_nearly_all_is_won),
-        cmocka_unit_test(some_of_what_the_web_server_loses_remains),
-        cmocka_unit_test(with_smt_little_is_won),
-        cmocka_unit_test(the_background_loses_nothing),
-        cmocka_unit_test(compensation_makes_schedulers_fairer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows that are drawn: their distributions, and that a thread does the same wherever it is read. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <gsl/gsl_cdf.h>
 
 #include "schedulers/simulate/workload/drawn_file.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 #include "util/order.h"
 
 #define MACHINE                                                                                                        \
@@ -117,9 +108,8 @@ static double p_lognormal(double x, const struct drawn_length *l)
 }
 
 enum { DRAWS = 50000 };
-static void lengths_are_distributed_as_stated(void **state)
+TEST(lengths_are_distributed_as_stated)
 {
-    (void)state;
     static const struct {
         struct drawn_length length;
         double (*p)(double x, const struct drawn_length *l);
@@ -155,9 +145,8 @@ static void lengths_are_distributed_as_stated(void **state)
     }
 }
 
-static void numbers_below_are_equally_likely(void **state)
+TEST(numbers_below_are_equally_likely)
 {
-    (void)state;
     enum { BINS = 7 };
     unsigned count[BINS] = {0};
     struct drawn_random r = drawn_random_of(3, 4);
@@ -170,9 +159,8 @@ static void numbers_below_are_equally_likely(void **state)
 }
 
 /* Phases follow each other with their weights, and those without `next` in the order of the file. */
-static void phases_follow_with_their_weights(void **state)
+TEST(phases_follow_with_their_weights)
 {
-    (void)state;
     const struct drawn_file *f = described(MACHINE "duration_s = 1 # a\nslice_us = fixed 1000 # a\n"
                                                    "[task t]\nthreads = 1 # a\n"
                                                    "[phase t a]\nclass = none # a\nus = fixed 10 # a\n"
@@ -213,9 +201,8 @@ static void phases_follow_with_their_weights(void **state)
             "[phase b work]\nclass = 256light # a\nus = uniform 0 500 # a\nipc = 2 # a\n"                              \
             "[phase b wait]\nclass = blocked # a\nus = exponential 500 # a\n"
 
-static void a_seed_gives_its_rows_and_no_others(void **state)
+TEST(a_seed_gives_its_rows_and_no_others)
 {
-    (void)state;
     for (int of_cpus = 0; of_cpus < 2; of_cpus++) {
         const struct drawn_file *f = described(BUSY);
         unsigned streams = of_cpus ? 2 : 5;
@@ -241,9 +228,8 @@ static void a_seed_gives_its_rows_and_no_others(void **state)
 }
 
 /* Streams read in turns, a few rows each; and all again after rewinding in the midst of it. */
-static void streams_are_independent_of_each_other(void **state)
+TEST(streams_are_independent_of_each_other)
 {
-    (void)state;
     for (int of_cpus = 0; of_cpus < 2; of_cpus++) {
         const struct drawn_file *f = described(BUSY);
         unsigned streams = of_cpus ? 2 : 5;
@@ -306,9 +292,8 @@ static void follow(struct follower *t, const struct sim_row *row, int64_t now)
 }
 
 /* A thread does on its CPU what it does by itself; a CPU idles while, and only while, all its threads are blocked. */
-static void threads_do_the_same_on_cpus(void **state)
+TEST(threads_do_the_same_on_cpus)
 {
-    (void)state;
     struct drawn_file *f = described(BUSY);
     struct follower threads[5] = {{{NULL, 0}, 0, 0, 0}};
     struct sim_source works = *works_of(f, 9);
@@ -350,9 +335,8 @@ static void threads_do_the_same_on_cpus(void **state)
 }
 
 /* Three threads that are never blocked: each runs a slice, then the next one, always in the same order. */
-static void threads_take_turns(void **state)
+TEST(threads_take_turns)
 {
-    (void)state;
     const struct drawn_file *f = described(MACHINE "duration_s = 20 # a\nslice_us = uniform 300 400 # a\n"
                                                    "[task t]\nthreads = 6 # a\n"
                                                    "[phase t p]\nclass = none # a\nus = exponential 1000 # a\n");
@@ -380,9 +364,8 @@ static void threads_take_turns(void **state)
 }
 
 /* Rows longer than SIM_ROW_PS_MAX are split; CPUs without threads are idle; ends are where they are said to be. */
-static void long_rows_are_split(void **state)
+TEST(long_rows_are_split)
 {
-    (void)state;
     const struct drawn_file *f = described(MACHINE "duration_s = 1000 # a\nslice_us = fixed 10000000 # a\n"
                                                    "[task t]\nthreads = 1 # a\nlasts = 3 # a\n"
                                                    "[phase t p]\nclass = none # a\nus = lognormal 10000000 2 # a\n"
@@ -403,19 +386,4 @@ static void long_rows_are_split(void **state)
             free(rows.row);
             s->close(s->self);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths_are_distributed_as_stated),
-        cmocka_unit_test(numbers_below_are_equally_likely),
-        cmocka_unit_test(phases_follow_with_their_weights),
-        cmocka_unit_test(a_seed_gives_its_rows_and_no_others),
-        cmocka_unit_test(streams_are_independent_of_each_other),
-        cmocka_unit_test(threads_do_the_same_on_cpus),
-        cmocka_unit_test(threads_take_turns),
-        cmocka_unit_test(long_rows_are_split),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

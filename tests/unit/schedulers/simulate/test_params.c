@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a simulated processor is, read twice: by the simulator and by tests/support/slow_params.c, of random exports. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "schedulers/simulate/params.h"
 #include "tests/support/folder.h"
 #include "tests/support/random_export.h"
 #include "tests/support/slow_params.h"
+#include "tests/support/test.h"
 
 enum { EXPORTS = 3000 };
 
@@ -96,11 +90,10 @@ static void compare_export(struct both *b)
         }
 }
 
-static void random_exports_are_read_as_the_page_says(void **state)
+TEST(random_exports_are_read_as_the_page_says)
 {
     char folder[FOLDER_PATH_MAX], path[FOLDER_PATH_MAX + 20];
     unsigned refused = 0, known = 0, unread = 0;
-    (void)state;
     folder_make(folder);
     snprintf(path, sizeof path, "%s/export.json", folder);
     for (uint64_t seed = 0; seed < rng_rounds(EXPORTS); seed++) {
@@ -129,10 +122,9 @@ static void random_exports_are_read_as_the_page_says(void **state)
     assert_true(refused > rng_fewer_sanitized(100) && known > rng_fewer_sanitized(10000));
 }
 
-static void stalled_speed_is_that_of_the_page(void **state)
+TEST(stalled_speed_is_that_of_the_page)
 {
     struct rng r;
-    (void)state;
     rng_init(&r, 1, 121);
     /* half of the cycles wait, at 2 GHz: 2 * 3 / (0.5 * (3 - 2) + 2) = 2.4 GHz */
     assert_int_equal(sim_stalled_speed(30000, 20000, 500), 24000);
@@ -143,13 +135,4 @@ static void stalled_speed_is_that_of_the_page(void **state)
         unsigned stall = (unsigned)rng_int(&r, 0, 1000);
         assert_int_equal(sim_stalled_speed(speed, recorded, stall), slow_stalled_speed(speed, recorded, stall));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_exports_are_read_as_the_page_says),
-        cmocka_unit_test(stalled_speed_is_that_of_the_page),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

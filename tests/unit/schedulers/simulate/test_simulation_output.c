@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A small report of simulations, made by hand: its JSON and its text to the character. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "tests/support/close_to.h"
 #include "tests/support/small_report.h"
 #include "tests/support/stream_text.h"
-#include "tests/support/text_part.h"
+#include "tests/support/test.h"
 
 static const int64_t us = SIM_PS_PER_US;
 
 /* ---- JSON ---- */
 
-static void json_is_exact(void **state)
+TEST(json_is_exact)
 {
-    (void)state;
     static const char expected[] =
         "{\n"
         "  \"format\": \"characterize-simulation/1\",\n"
@@ -118,9 +105,8 @@ static double number(const json_t *o, const char *key)
 }
 
 /* Student's t at 97.5 %: 12.7062 with one degree of freedom, 4.30265 with two. */
-static void limits_are_students_over_seeds(void **state)
+TEST(limits_are_students_over_seeds)
 {
-    (void)state;
     static const struct {
         unsigned runs;
         double mean, half;
@@ -148,9 +134,8 @@ static void limits_are_students_over_seeds(void **state)
 }
 
 /* Run by run: what both share in each run does not widen the limits of their difference. */
-static void differences_are_paired(void **state)
+TEST(differences_are_paired)
 {
-    (void)state;
     struct sim_report r;
     small_report_begin(&r, 3, small_report_names);
     for (unsigned run = 0; run < 3; run++) {
@@ -177,9 +162,8 @@ static void differences_are_paired(void **state)
     sim_report_free(&r);
 }
 
-static void what_studies_found_is_in_json(void **state)
+TEST(what_studies_found_is_in_json)
 {
-    (void)state;
     struct sim_report r;
     small_report_single(&r);
     r.curve = (struct sim_curve){
@@ -211,9 +195,8 @@ static void what_studies_found_is_in_json(void **state)
 
 /* ---- text ---- */
 
-static void text_is_exact(void **state)
+TEST(text_is_exact)
 {
-    (void)state;
     struct sim_report r;
     small_report_single(&r);
     char *text = small_report_text(&r);
@@ -250,9 +233,8 @@ static void text_is_exact(void **state)
     sim_report_free(&r);
 }
 
-static void text_tells_schedulers_apart(void **state)
+TEST(text_tells_schedulers_apart)
 {
-    (void)state;
     struct sim_report r;
     small_report_begin(&r, 1, small_report_names);
     small_report_add(&r, "stock", "fair", 550, 1100);
@@ -288,11 +270,10 @@ static void text_tells_schedulers_apart(void **state)
     sim_report_free(&r);
 }
 
-static void text_is_at_most_100_columns_wide(void **state)
+TEST(text_is_at_most_100_columns_wide)
 {
     static const char *const names[3] = {
         "a task whose name is much longer than anyone would care to read in a table of figures", "plain", "none"};
-    (void)state;
     struct sim_report r;
     small_report_begin(&r, 2, names);
     for (int run = 0; run < 2; run++)
@@ -324,9 +305,8 @@ static char *findings_of(size_t n, const char *const policies[], const int64_t p
 }
 
 /* Nothing is said against what was not simulated; what is equal is named; the oracle and software stand apart. */
-static void findings_follow(void **state)
+TEST(findings_follow)
 {
-    (void)state;
     static const struct {
         size_t n;
         const char *policy[5];
@@ -388,9 +368,8 @@ static void findings_follow(void **state)
 }
 
 /* Which scheduler ends first is not which one has the least overhead; no victims, no word of them. */
-static void ends_of_schedulers_are_compared(void **state)
+TEST(ends_of_schedulers_are_compared)
 {
-    (void)state;
     static const char *const schedulers[] = {"fair", "core", "specialize"};
     struct sim_report r;
     small_report_begin(&r, 2, small_report_names);
@@ -426,9 +405,8 @@ static void ends_of_schedulers_are_compared(void **state)
 
 /* A workload of one task has no list of tasks; where another change of the processor helps others more, that is said;
  * whatever the export says of its source is said. */
-static void text_says_what_there_is(void **state)
+TEST(text_says_what_there_is)
 {
-    (void)state;
     struct sim_report r;
     small_report_single(&r);
     r.head.source = "drawn at random";
@@ -455,20 +433,7 @@ static void text_says_what_there_is(void **state)
     sim_report_free(&r);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_is_exact),
-        cmocka_unit_test(limits_are_students_over_seeds),
-        cmocka_unit_test(differences_are_paired),
-        cmocka_unit_test(what_studies_found_is_in_json),
-        cmocka_unit_test(text_is_exact),
-        cmocka_unit_test(text_tells_schedulers_apart),
-        cmocka_unit_test(findings_follow),
-        cmocka_unit_test(text_is_at_most_100_columns_wide),
-        cmocka_unit_test(ends_of_schedulers_are_compared),
-        cmocka_unit_test(text_says_what_there_is),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A small report of simulations, made by hand: its pictures and its page. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/plot/plot.h"
 #include "output/plot/plot_colours.h"
 #include "tests/support/small_report.h"
 #include "tests/support/stream_text.h"
-#include "tests/support/text_part.h"
+#include "tests/support/test.h"
 
 static const int64_t us = SIM_PS_PER_US;
 
@@ -30,9 +19,8 @@ static char *script_of(const struct sim_report *r,
     return chart_text(&c, status, why);
 }
 
-static void bars_have_parts_and_limits(void **state)
+TEST(bars_have_parts_and_limits)
 {
-    (void)state;
     struct sim_report r;
     small_report_begin(&r, 2, small_report_names);
     small_report_add(&r, "stock", "recorded", 550, 1100);
@@ -59,9 +47,8 @@ static void bars_have_parts_and_limits(void **state)
 }
 
 /* gnuplot draws no axis without length. */
-static void bars_of_nothing_have_an_axis(void **state)
+TEST(bars_of_nothing_have_an_axis)
 {
-    (void)state;
     struct sim_report r;
     small_report_begin(&r, 1, small_report_names);
     small_report_add(&r, "stock", "recorded", 500, 1000);
@@ -71,9 +58,8 @@ static void bars_of_nothing_have_an_axis(void **state)
     sim_report_free(&r);
 }
 
-static void time_line_has_a_lane_for_each_core(void **state)
+TEST(time_line_has_a_lane_for_each_core)
 {
-    (void)state;
     struct sim_piece pieces[2][4] = {{{1000 * us, 2000 * us, 7, 0, 1000},
                                       {2000 * us, 2500 * us, 7, 0, 250},
                                       {2500 * us, 2600 * us, 7, 0, 0},
@@ -106,9 +92,8 @@ static void time_line_has_a_lane_for_each_core(void **state)
     sim_report_free(&r);
 }
 
-static void curve_has_both_marks(void **state)
+TEST(curve_has_both_marks)
 {
-    (void)state;
     struct sim_report r;
     small_report_single(&r);
     r.curve = (struct sim_curve){.n = 3,
@@ -137,9 +122,8 @@ static void curve_has_both_marks(void **state)
 }
 
 /* Where nothing is lost, rounding must not be the range of the axis. */
-static void flat_curve_has_an_axis(void **state)
+TEST(flat_curve_has_an_axis)
 {
-    (void)state;
     struct sim_report r;
     small_report_begin(&r, 1, small_report_names);
     r.curve = (struct sim_curve){
@@ -152,10 +136,9 @@ static void flat_curve_has_an_axis(void **state)
 
 /* ---- the page ---- */
 
-static void page_is_harmless_whatever_names_hold(void **state)
+TEST(page_is_harmless_whatever_names_hold)
 {
     static const char *const names[3] = {"<script>alert(1)</script>", "\"'&\033[31m\xff", "none"};
-    (void)state;
     struct sim_report r;
     small_report_begin(&r, 1, names);
     free(r.head.workload);
@@ -188,9 +171,8 @@ static void page_is_harmless_whatever_names_hold(void **state)
     sim_report_free(&r);
 }
 
-static void page_shows_what_was_bounded(void **state)
+TEST(page_shows_what_was_bounded)
 {
-    (void)state;
     struct sim_report r;
     small_report_single(&r);
     r.head.cores = 4;
@@ -209,9 +191,8 @@ static void page_shows_what_was_bounded(void **state)
     sim_report_free(&r);
 }
 
-static void page_of_nothing_says_so(void **state)
+TEST(page_of_nothing_says_so)
 {
-    (void)state;
     struct sim_report r;
     small_report_begin(&r, 1, small_report_names);
     r.head.modelled = false;
@@ -226,18 +207,7 @@ static void page_of_nothing_says_so(void **state)
     sim_report_free(&r);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bars_have_parts_and_limits),
-        cmocka_unit_test(bars_of_nothing_have_an_axis),
-        cmocka_unit_test(time_line_has_a_lane_for_each_core),
-        cmocka_unit_test(curve_has_both_marks),
-        cmocka_unit_test(flat_curve_has_an_axis),
-        cmocka_unit_test(page_is_harmless_whatever_names_hold),
-        cmocka_unit_test(page_shows_what_was_bounded),
-        cmocka_unit_test(page_of_nothing_says_so),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* schedulers/simulate/workload/spool.c: what is read is what was written, in its shortest form. */
 #include <dirent.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "schedulers/simulate/workload/spool.h"
 #include "tests/support/folder.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 /* The rows of one stream as they should be read. */
 struct expected {
@@ -137,9 +128,8 @@ static void round_trip(uint64_t seed, unsigned streams, size_t rows)
     free(order);
 }
 
-static void random_round_trips(void **state)
+TEST(random_round_trips)
 {
-    (void)state;
     unsigned n = rng_rounds(60);
     for (unsigned i = 0; i < n; i++)
         round_trip(i + 1, 1 + i % 9, i % 3 ? 300 : 12000);
@@ -174,9 +164,8 @@ static void check_lead(int64_t lead, size_t rows, size_t leading)
     source.close(source.self);
 }
 
-static void idle_time_ahead(void **state)
+TEST(idle_time_ahead)
 {
-    (void)state;
     check_lead(0, 3, 0);
     check_lead(7, 0, 1);
     check_lead(7, 3, 1);
@@ -208,9 +197,8 @@ static int fill(struct sim_spool *s, size_t rows, struct machine_error *err)
     return status;
 }
 
-static void a_megabyte_in_memory_then_a_nameless_file(void **state)
+TEST(a_megabyte_in_memory_then_a_nameless_file)
 {
-    (void)state;
     char folder[FOLDER_PATH_MAX];
     struct machine_error err;
     folder_make(folder);
@@ -226,9 +214,8 @@ static void a_megabyte_in_memory_then_a_nameless_file(void **state)
     unsetenv("TMPDIR");
 }
 
-static void no_room(void **state)
+TEST(no_room)
 {
-    (void)state;
     struct machine_error err;
     setenv("TMPDIR", "/nonexistent", 1);
     struct sim_spool *s = sim_spool_new();
@@ -252,15 +239,4 @@ static void no_room(void **state)
     assert_string_equal(err.text, "cannot keep the rows of the workload, more than 3 MB, in /tmp (TMPDIR): File too "
                                   "large");
     sim_spool_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_round_trips),
-        cmocka_unit_test(idle_time_ahead),
-        cmocka_unit_test(a_megabyte_in_memory_then_a_nameless_file),
-        cmocka_unit_test(no_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

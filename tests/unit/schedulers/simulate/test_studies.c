@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Curve, what-if, time line and the head of the report, of workloads whose every microsecond can be told by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "schedulers/simulate/output/simulation.h"
 #include "schedulers/simulate/studies.h"
 #include "tests/support/export_text.h"
 #include "tests/support/memory_workload.h"
+#include "tests/support/test.h"
 
 /* Two levels, 3 and 2 GHz; a change down halts for 20 us, one up for 10 us; the wait is 600 us. */
 enum { DOWN_US = 20, UP_US = 10, WAIT_US = 600, WIDE_US = 100, PLAIN_US = 1000, IDEAL_US = WIDE_US + PLAIN_US };
@@ -62,9 +53,8 @@ static double overhead_at(double timeout_us)
     return (DOWN_US + WIDE_US * 1.5 + timeout_us + UP_US + rest_us) / IDEAL_US - 1;
 }
 
-static void curve_is_what_the_definition_says(void **state)
+TEST(curve_is_what_the_definition_says)
 {
-    (void)state;
     struct sim_params *p = processor(DOWN_US, UP_US, WAIT_US);
     struct memory_workload m;
     struct machine_error err;
@@ -95,9 +85,8 @@ static void curve_is_what_the_definition_says(void **state)
     sim_params_free(p);
 }
 
-static void curve_without_wide_code_has_no_marks(void **state)
+TEST(curve_without_wide_code_has_no_marks)
 {
-    (void)state;
     struct sim_params *p = processor(DOWN_US, UP_US, WAIT_US);
     struct memory_workload m;
     struct machine_error err;
@@ -116,7 +105,7 @@ static void curve_without_wide_code_has_no_marks(void **state)
     sim_params_free(p);
 }
 
-static void what_if_is_sorted_by_what_helps(void **state)
+TEST(what_if_is_sorted_by_what_helps)
 {
     static const struct {
         const char *parameter;
@@ -131,7 +120,6 @@ static void what_if_is_sorted_by_what_helps(void **state)
         {"cost of a change", 0.5, 265},
         {"wait", 2, 480},
     };
-    (void)state;
     struct sim_params *p = processor(DOWN_US, UP_US, WAIT_US);
     struct memory_workload m;
     struct machine_error err;
@@ -175,11 +163,10 @@ static void expect_period(const struct sim_time_line_policy *policy, size_t *at,
     }
 }
 
-static void time_line_is_where_levels_change(void **state)
+TEST(time_line_is_where_levels_change)
 {
     enum { PERIOD_US = 1380, QUIET_US = 8000 };
     static const enum sim_policy policies[] = {SIM_STOCK, SIM_NEVER};
-    (void)state;
     struct sim_params *p = processor(DOWN_US, UP_US, WAIT_US);
     struct memory_workload m;
     struct machine_error err;
@@ -213,10 +200,9 @@ static void time_line_is_where_levels_change(void **state)
     sim_params_free(p);
 }
 
-static void time_line_is_bounded(void **state)
+TEST(time_line_is_bounded)
 {
     static const enum sim_policy policies[] = {SIM_STOCK};
-    (void)state;
     struct sim_params *p = processor(0, 0, 0);
     struct memory_workload m;
     struct machine_error err;
@@ -236,9 +222,8 @@ static void time_line_is_bounded(void **state)
     sim_params_free(p);
 }
 
-static void report_begins_with_what_is_known(void **state)
+TEST(report_begins_with_what_is_known)
 {
-    (void)state;
     struct sim_params *p = processor(DOWN_US, UP_US, WAIT_US);
     struct memory_workload m;
     struct sim_report r = {0};
@@ -263,17 +248,4 @@ static void report_begins_with_what_is_known(void **state)
     assert_string_equal(r.head.tasks[2], "t2");
     sim_report_free(&r);
     sim_params_free(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curve_is_what_the_definition_says),
-        cmocka_unit_test(curve_without_wide_code_has_no_marks),
-        cmocka_unit_test(what_if_is_sorted_by_what_helps),
-        cmocka_unit_test(time_line_is_where_levels_change),
-        cmocka_unit_test(time_line_is_bounded),
-        cmocka_unit_test(report_begins_with_what_is_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,20 +5,13 @@
  * hold of any simulation (nothing is lost between tasks, levels and totals).
  */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "schedulers/simulate/simulate.h"
 #include "tests/support/folder.h"
 #include "tests/support/random_export.h"
 #include "tests/support/random_workload.h"
 #include "tests/support/slow_simulator.h"
+#include "tests/support/test.h"
 
 enum { WORKLOADS = 2000, PLAIN_WORKLOADS = 300 };
 
@@ -253,10 +246,9 @@ static void compare_policies(struct rig *rig, struct rng *r, bool whole)
     }
 }
 
-static void both_simulators_agree(void **state)
+TEST(both_simulators_agree)
 {
     struct rig rig;
-    (void)state;
     rig_make(&rig);
     for (rig.seed = 0; rig.seed < rng_rounds(WORKLOADS); rig.seed++) {
         struct rng r;
@@ -274,10 +266,9 @@ static void both_simulators_agree(void **state)
     assert_true(rig.compared > 5 * rng_rounds(WORKLOADS) && rig.ups > 1000);
 }
 
-static void nothing_is_lost_where_nothing_is_wide(void **state)
+TEST(nothing_is_lost_where_nothing_is_wide)
 {
     struct rig rig;
-    (void)state;
     rig_make(&rig);
     for (rig.seed = 0; rig.seed < rng_rounds(PLAIN_WORKLOADS); rig.seed++) {
         struct rng r;
@@ -301,13 +292,4 @@ static void nothing_is_lost_where_nothing_is_wide(void **state)
         rig_discard(&rig);
     }
     folder_remove(rig.folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_simulators_agree),
-        cmocka_unit_test(nothing_is_lost_where_nothing_is_wide),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,19 +4,12 @@
  * us; work is in cycles: 1 us at 3000 MHz is 3000.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "schedulers/simulate/simulate.h"
 #include "tests/support/folder.h"
 #include "tests/support/memory_workload.h"
 #include "tests/support/slow_simulator.h"
+#include "tests/support/test.h"
 
 #define US SIM_PS_PER_US
 
@@ -135,10 +128,9 @@ static void expect(struct example *e, enum sim_policy policy, int64_t timeout_ps
  * it, the other 82500 take 41.25 at 2000 MHz, until 165. With a timeout of 40 the core stays at level 2 until 205;
  * 80000 cycles of 300000 are done by then; it halts for 10, until 215; 220000 take 73.333334 at 3000 MHz.
  */
-static void one_wide_row_between_two_plain_ones(void **state)
+TEST(one_wide_row_between_two_plain_ones)
 {
     struct example e;
-    (void)state;
     example_make(&e, 1, 1, 2);
     example_work(&e, 0, 0, SIM_NONE, 100 * US);
     example_work(&e, 0, 1, SIM_512HEAVY, 30 * US);
@@ -177,10 +169,9 @@ static void one_wide_row_between_two_plain_ones(void **state)
  * long as the sibling demands it (a loss of 41.25 / 3), for 180 more as nobody goes up: 200 * 3000 - 150000 - 7500
  * = 442500 cycles take 221.25, until 295.
  */
-static void a_halt_stops_the_sibling(void **state)
+TEST(a_halt_stops_the_sibling)
 {
     struct example e;
-    (void)state;
     example_make(&e, 2, 1, 2);
     example_work(&e, 0, 0, SIM_NONE, 200 * US);
     example_idle(&e, 1, 50 * US);
@@ -197,10 +188,9 @@ static void a_halt_stops_the_sibling(void **state)
  * just then. Of 30 us, 15000 cycles remain when the change begins, at 125; 7500 are done throttled, and the other 7500
  * take 3.75 at 2000 MHz, from 148.75 on.
  */
-static void wide_code_is_noticed_after_its_count(void **state)
+TEST(wide_code_is_noticed_after_its_count)
 {
     struct example e;
-    (void)state;
     example_make(&e, 1, 1, 2);
     e.m.w.has_ipc = true;
     example_work(&e, 0, 0, SIM_NONE, 10 * US);
@@ -219,10 +209,9 @@ static void wide_code_is_noticed_after_its_count(void **state)
  * 100 instructions at 10.001 a cycle are 99990000.9999 units of 10^-7 cycles, rounded up, of which 3333 ps at 3000 MHz
  * do one too few. So the change begins at 3334 ps; 300000000 - 100020000 units take 7999.2 ps at 2500 MHz.
  */
-static void counts_end_at_whole_units_of_work(void **state)
+TEST(counts_end_at_whole_units_of_work)
 {
     struct example e;
-    (void)state;
     example_make(&e, 1, 1, 1);
     e.m.w.has_ipc = true;
     memory_workload_add(&e.m, 0, (struct sim_row){.ps = 10000, .task = 0, .class = SIM_256HEAVY, .ipc = 10001});
@@ -235,7 +224,7 @@ static void counts_end_at_whole_units_of_work(void **state)
  * 512light for 30 us: the change is a halt of 20, then 90000 cycles take 36 at 2500 MHz, until 56. A timeout of 40 ends
  * at 96: the core goes up there if the next wide row comes later, and not if it comes at this picosecond.
  */
-static void a_timeout_that_ends_as_wide_code_begins(void **state)
+TEST(a_timeout_that_ends_as_wide_code_begins)
 {
     for (int64_t late = 0; late <= 1; late++) {
         struct example e;
@@ -260,10 +249,9 @@ static void a_timeout_that_ends_as_wide_code_begins(void **state)
  * cycles, 30 us. 300000 - 120000 - 81000 = 99000 cycles remain, 33 us. At 2700 MHz nothing is lost: that is level
  * 0.
  */
-static void another_core_changes_the_turbo_level_in_mid_row(void **state)
+TEST(another_core_changes_the_turbo_level_in_mid_row)
 {
     struct example e;
-    (void)state;
     example_make(&e, 2, 2, 2);
     example_work(&e, 0, 0, SIM_NONE, 100 * US);
     example_idle(&e, 1, 40 * US);
@@ -285,10 +273,9 @@ static void another_core_changes_the_turbo_level_in_mid_row(void **state)
  * us more than at 3000 MHz, so 450000 cycles, 150 us at 3000 MHz, are as good either way. Going up for 160 us
  * (480000 cycles) pays: 30 more of halts, 32 less of work.
  */
-static void the_oracle_goes_up_where_it_pays(void **state)
+TEST(the_oracle_goes_up_where_it_pays)
 {
     struct example e;
-    (void)state;
     example_make(&e, 1, 1, 2);
     example_work(&e, 0, 1, SIM_512LIGHT, 30 * US); /* until 56 */
     example_work(&e, 0, 0, SIM_NONE, 160 * US);    /* halted until 66, until 226 */
@@ -308,10 +295,9 @@ static void the_oracle_goes_up_where_it_pays(void **state)
  * done at 110, 700000 at 2000 MHz take 350 from 130 on, until 480. 480 + 666 = 1146: at level 2 until 1210, then
  * 10 up.
  */
-static void software_looks_every_100_us(void **state)
+TEST(software_looks_every_100_us)
 {
     struct example e;
-    (void)state;
     example_make(&e, 1, 1, 2);
     e.m.w.has_ipc = true;
     example_idle(&e, 0, 10 * US);
@@ -336,19 +322,4 @@ static void software_looks_every_100_us(void **state)
                                {{445 * US, 676 * US, 0}, 0, 10 * US, 1565 * US, 1000e6, 0}},
            1, 1);
     example_end(&e);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_wide_row_between_two_plain_ones),
-        cmocka_unit_test(a_halt_stops_the_sibling),
-        cmocka_unit_test(wide_code_is_noticed_after_its_count),
-        cmocka_unit_test(counts_end_at_whole_units_of_work),
-        cmocka_unit_test(a_timeout_that_ends_as_wide_code_begins),
-        cmocka_unit_test(another_core_changes_the_turbo_level_in_mid_row),
-        cmocka_unit_test(the_oracle_goes_up_where_it_pays),
-        cmocka_unit_test(software_looks_every_100_us),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

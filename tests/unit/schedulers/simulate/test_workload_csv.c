@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* schedulers/simulate/workload/workload_csv.c: rows are those of the definition, what is malformed has a line. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "schedulers/simulate/workload/values.h"
 #include "schedulers/simulate/workload.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 #include "tests/support/workload_rig.h"
 
 #define HEAD "# recorded_ghz: 2.8\ncpu,time_us,task,class\n"
@@ -24,9 +15,8 @@
     "description that begins with format = characterize-workload/1"
 static const struct sim_workload_options nothing = {0};
 
-static void the_example_of_the_page(void **state)
+TEST(the_example_of_the_page)
 {
-    (void)state;
     struct sim_workload *w = workload_rig_opened("# recorded_ghz: 2.8\n# siblings: 0-1,2-3\ncpu,time_us,task,class\n"
                                                  "0,0,nginx,none\n1,10,gcc,256light\n0,812.5,nginx,512heavy\n"
                                                  "3,1,-,none\n2,0.000001,-,\n0,840,-,none\n1,1000,-,\n",
@@ -49,9 +39,8 @@ static void the_example_of_the_page(void **state)
     sim_workload_free(w);
 }
 
-static void all_columns_in_any_order(void **state)
+TEST(all_columns_in_any_order)
 {
-    (void)state;
     struct sim_workload *w = workload_rig_opened(
         "\xef\xbb\xbf# from: a machine\r\n#\r\n# recorded_ghz :\t3.1234 \r\n# active_cores: 16\r\n\r\n"
         " class , syscall,note,cookie,stall,ipc,task,time_us , cpu\r\n"
@@ -83,9 +72,8 @@ static void all_columns_in_any_order(void **state)
     sim_workload_free(w);
 }
 
-static void rows_in_their_shortest_form(void **state)
+TEST(rows_in_their_shortest_form)
 {
-    (void)state;
     struct sim_workload *w = workload_rig_opened(HEAD "0,1,a,none\n0,2,a,none\n0,3,b,512heavy\n0,3,a,none\n0,4,-,none\n"
                                                       "0,5,-,512heavy\n0,100000006,a,256heavy\n0,100000007,-,\n",
                                                  &nothing);
@@ -101,9 +89,8 @@ static void rows_in_their_shortest_form(void **state)
     sim_workload_free(w);
 }
 
-static void misspelt_comments_are_told(void **state)
+TEST(misspelt_comments_are_told)
 {
-    (void)state;
     struct sim_workload *w = workload_rig_opened(
         "# sibling: 0-1\n# a: b\n# active-cores: 4\n# recorded: today\n" HEAD "0,0,a,none\n0,1,-,\n", &nothing);
     assert_string_equal(w->warning, "line 1 says 'sibling': is siblings meant?; line 3 says 'active-cores': is "
@@ -111,9 +98,8 @@ static void misspelt_comments_are_told(void **state)
     sim_workload_free(w);
 }
 
-static void options_go_before_comments(void **state)
+TEST(options_go_before_comments)
 {
-    (void)state;
     static const char text[] = "# recorded_ghz: 2.8\n# siblings: 0-1,2\n# active_cores: 2\ncpu,time_us,task,class\n"
                                "2,0,a,none\n0,0,b,none\n1,0,c,none\n3,5,-,\n";
     struct sim_workload_options o = {0};
@@ -183,9 +169,8 @@ static void options_go_before_comments(void **state)
     sim_workload_free(w);
 }
 
-static void tasks_as_work(void **state)
+TEST(tasks_as_work)
 {
-    (void)state;
     struct sim_workload_options o = {.works = true};
     struct sim_workload *w = workload_rig_opened(HEAD "0,10,a,none\n0,15,b,512heavy\n0,18,-,\n0,30,-,\n"
                                                       "1,0,c,none\n1,15,a,none\n1,16,-,\n1,17,c,none\n1,20,a,256light\n"
@@ -214,9 +199,8 @@ static void line_refused(const char *line, const char *expected)
     workload_rig_refused(text, &nothing, message);
 }
 
-static void malformed_rows(void **state)
+TEST(malformed_rows)
 {
-    (void)state;
     line_refused("0", "1 field; allowed: the 8 of the header");
     line_refused("0,6,a,none,1,0,x", "7 fields; allowed: the 8 of the header");
     line_refused("0,6,a,none,1,0,x,0,", "9 fields; allowed: the 8 of the header");
@@ -273,9 +257,8 @@ static void malformed_rows(void **state)
                  "column cpu: '?[31m a name that is longer than forty b...' is not a CPU number; allowed: 0 to 8191");
 }
 
-static void malformed_files(void **state)
+TEST(malformed_files)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -323,9 +306,8 @@ static void malformed_files(void **state)
         "FILE: is CSV, whose column class says what is wide: --wide and --stamps are for perf script text");
 }
 
-static void no_text(void **state)
+TEST(no_text)
 {
-    (void)state;
     struct sim_workload *w;
     struct machine_error err;
     static const char nul[] = HEAD "0,0,a\0,none\n", perf[] = "PERFILE2h\0\0\0\0\0\0\0";
@@ -350,9 +332,8 @@ static void no_text(void **state)
 }
 
 /* As a shell hands it over: what cannot be read twice. */
-static void a_pipe(void **state)
+TEST(a_pipe)
 {
-    (void)state;
     int end[2];
     char path[32];
     struct sim_workload *w;
@@ -369,9 +350,8 @@ static void a_pipe(void **state)
 }
 
 /* A line of just a mebibyte is fine, wherever the buffer ends. */
-static void long_lines(void **state)
+TEST(long_lines)
 {
-    (void)state;
     static const size_t lengths[] = {1 << 20, (1 << 20) - 1, 700000};
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
         char *text = NULL;
@@ -409,9 +389,8 @@ static void expect_row(FILE *out, int64_t ps, int kind)
 }
 
 /* Random CPUs with random rows, those of all in a random order. */
-static void random_recordings(void **state)
+TEST(random_recordings)
 {
-    (void)state;
     static const char *const fields[] = {"-,none", "a,none", "b,none", "b,512heavy"};
     unsigned rounds = rng_rounds(90);
     for (unsigned round = 0; round < rounds; round++) {
@@ -487,9 +466,8 @@ static void wanders(struct wanderer *t, int64_t us, int kind)
 }
 
 /* Tasks that wander among CPUs, one after the other or with pauses; the file has one CPU behind the other. */
-static void random_wanderers(void **state)
+TEST(random_wanderers)
 {
-    (void)state;
     unsigned rounds = rng_rounds(60);
     for (unsigned round = 0; round < rounds; round++) {
         struct rng r;
@@ -555,9 +533,8 @@ static void random_wanderers(void **state)
 }
 
 /* As many tasks as threads may have, on two CPUs in turns. */
-static void many_tasks(void **state)
+TEST(many_tasks)
 {
-    (void)state;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -579,7 +556,7 @@ static void many_tasks(void **state)
 }
 
 /* As other programs print times: with more decimals than count, and with an exponent. */
-static void times_are_rounded(void **state)
+TEST(times_are_rounded)
 {
     static const struct {
         const char *text;
@@ -588,7 +565,6 @@ static void times_are_rounded(void **state)
                  {"0.9999999", 1000000}, {"1e-05", 10},         {"1.5e3", 1500000000},
                  {"2E+0", 2000000},      {"6.0000000", 6000000}};
     int64_t ps;
-    (void)state;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         assert_true(sim_value_rounded(times[i].text, 6, &ps));
         assert_int_equal(ps, times[i].ps);
@@ -596,26 +572,4 @@ static void times_are_rounded(void **state)
     assert_false(sim_value_rounded("1e13", 6, &ps)); /* more than a double tells to the picosecond */
     assert_false(sim_value_rounded("1.e", 6, &ps));
     assert_false(sim_value_decimal("6.0000000", 6, &ps));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_are_rounded),
-        cmocka_unit_test(the_example_of_the_page),
-        cmocka_unit_test(all_columns_in_any_order),
-        cmocka_unit_test(rows_in_their_shortest_form),
-        cmocka_unit_test(misspelt_comments_are_told),
-        cmocka_unit_test(options_go_before_comments),
-        cmocka_unit_test(tasks_as_work),
-        cmocka_unit_test(malformed_rows),
-        cmocka_unit_test(malformed_files),
-        cmocka_unit_test(no_text),
-        cmocka_unit_test(a_pipe),
-        cmocka_unit_test(long_lines),
-        cmocka_unit_test(random_recordings),
-        cmocka_unit_test(random_wanderers),
-        cmocka_unit_test(many_tasks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

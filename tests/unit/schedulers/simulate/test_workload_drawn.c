@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Drawn workloads as they are opened, and that those which are shipped have the rates and shares that their sources
  * state. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 
 #include "schedulers/simulate/workload/workload_drawn.h"
+#include "tests/support/test.h"
 #include "util/data_file.h"
 
 #define SECOND (1000000 * SIM_PS_PER_US)
@@ -98,9 +90,8 @@ static size_t deeds_of(const struct sim_workload *w, const char *task, struct de
     } while (0)
 
 /* 6783 requests a second by 32 workers (dissertation, 4.5.2), 2.5 % of the time wide (3.3.3). */
-static void web_server_as_its_sources_say(void **state)
+TEST(web_server_as_its_sources_say)
 {
-    (void)state;
     struct deeds d[STREAMS_MAX];
     for (uint64_t seed = 0; seed < 5; seed++) {
         struct sim_workload *w = open_drawn("web-server", true, seed);
@@ -116,9 +107,8 @@ static void web_server_as_its_sources_say(void **state)
 }
 
 /* 32 threads each; the batch job leaves its CPU once in 7.4 ms of CPU time (3.3.5). */
-static void neural_network_as_its_sources_say(void **state)
+TEST(neural_network_as_its_sources_say)
 {
-    (void)state;
     struct deeds d[STREAMS_MAX];
     for (uint64_t seed = 0; seed < 5; seed++) {
         struct sim_workload *w = open_drawn("neural-network", true, seed);
@@ -137,9 +127,8 @@ static void neural_network_as_its_sources_say(void **state)
 }
 
 /* A quarter of four times 8 threads that keep 20.8 of 32 logical CPUs busy (7.2). */
-static void video_encoders_as_their_sources_say(void **state)
+TEST(video_encoders_as_their_sources_say)
 {
-    (void)state;
     struct deeds d[STREAMS_MAX];
     for (int avx2 = 0; avx2 < 2; avx2++)
         for (uint64_t seed = 0; seed < 5; seed++) {
@@ -162,9 +151,8 @@ static void video_encoders_as_their_sources_say(void **state)
         }
 }
 
-static void background_is_not_wide(void **state)
+TEST(background_is_not_wide)
 {
-    (void)state;
     struct deeds d[STREAMS_MAX];
     struct sim_workload *w = open_drawn("background", true, 1);
     size_t n = deeds_of(w, "", d);
@@ -208,9 +196,8 @@ static struct placed placed_of(const struct sim_workload *w)
 }
 
 /* All run on four cores at 2.8 GHz with all 16 cores active; their rows are of the classes that they state. */
-static void the_shipped_ones_are_as_they_say(void **state)
+TEST(the_shipped_ones_are_as_they_say)
 {
-    (void)state;
     for (size_t k = 0; k < SHIPPED; k++)
         for (int smt = 0; smt < 2; smt++) {
             struct sim_workload *w = open_drawn(shipped[k], smt, 4);
@@ -242,9 +229,8 @@ static void the_shipped_ones_are_as_they_say(void **state)
         }
 }
 
-static void the_shipped_ones_are_listed(void **state)
+TEST(the_shipped_ones_are_listed)
 {
-    (void)state;
     char **names;
     size_t n;
     assert_int_equal(sim_drawn_list(&names, &n), 0);
@@ -256,9 +242,8 @@ static void the_shipped_ones_are_listed(void **state)
 
 /* ---- options and errors ---- */
 
-static void options_go_before_the_description(void **state)
+TEST(options_go_before_the_description)
 {
-    (void)state;
     struct sim_workload *w;
     struct machine_error err;
     struct sim_workload_options o = {.recorded = 19000, .active_cores = 5};
@@ -275,9 +260,8 @@ static void options_go_before_the_description(void **state)
     assert_non_null(strstr(err.text, "web-server.workload: a drawn workload itself says which code is wide"));
 }
 
-static void a_name_that_is_not_known_is_refused_with_those_that_are(void **state)
+TEST(a_name_that_is_not_known_is_refused_with_those_that_are)
 {
-    (void)state;
     struct sim_workload *w;
     struct machine_error err;
     struct sim_workload_options o = {0};
@@ -289,9 +273,8 @@ static void a_name_that_is_not_known_is_refused_with_those_that_are(void **state
 }
 
 /* A description by its path is the same workload; what is wrong with one is said with its line. */
-static void a_description_has_a_path(void **state)
+TEST(a_description_has_a_path)
 {
-    (void)state;
     char folder[DATA_PATH_SIZE], path[DATA_FILE_PATH_SIZE], own[] = "/tmp/test_workload_drawn.XXXXXX";
     struct sim_workload *w;
     struct machine_error err;
@@ -326,19 +309,7 @@ static void a_description_has_a_path(void **state)
     unlink(own);
 }
 
-int main(void)
+BEFORE_TESTS
 {
     setenv("CHARACTERIZE_DATA", "data", 0);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(web_server_as_its_sources_say),
-        cmocka_unit_test(neural_network_as_its_sources_say),
-        cmocka_unit_test(video_encoders_as_their_sources_say),
-        cmocka_unit_test(background_is_not_wide),
-        cmocka_unit_test(the_shipped_ones_are_as_they_say),
-        cmocka_unit_test(the_shipped_ones_are_listed),
-        cmocka_unit_test(options_go_before_the_description),
-        cmocka_unit_test(a_name_that_is_not_known_is_refused_with_those_that_are),
-        cmocka_unit_test(a_description_has_a_path),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

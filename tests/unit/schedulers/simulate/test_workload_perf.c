@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* schedulers/simulate/workload/workload_perf.c, perf_line.c, stamps.c: what ran where, and what was blocked until when,
  * from the text of perf script. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "schedulers/simulate/workload.h"
 #include "schedulers/simulate/workload/perf_line.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 #include "tests/support/workload_rig.h"
 
 #define AT_US(cpu, us, event) "  x  1 [00" #cpu "] 100.0000" #us ": sched:" event "\n"
@@ -55,9 +46,8 @@ static void switch_parsed(const char *line, unsigned cpu, int64_t ns, const char
 }
 
 /* As perf 6.1 prints them on Linux 6.18, with various -F, and other versions elsewhere. */
-static void forms_of_switches(void **state)
+TEST(forms_of_switches)
 {
-    (void)state;
     switch_parsed("            perf  8687 [000] 73361.348914:       sched:sched_switch: prev_comm=perf prev_pid=8687 "
                   "prev_prio=120 prev_state=D ==> next_comm=migration/0 next_pid=18 next_prio=0",
                   0, 73361348914000, "perf", 8687, "migration/0", 18, false);
@@ -87,9 +77,8 @@ static void forms_of_switches(void **state)
 }
 
 /* Who never runs again: its number will be another's. */
-static void states_of_the_dead(void **state)
+TEST(states_of_the_dead)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool gone;
@@ -112,9 +101,8 @@ static void states_of_the_dead(void **state)
 }
 
 /* Names of at most 15 bytes that a process can give itself, to fool whoever reads this. */
-static void hostile_names(void **state)
+TEST(hostile_names)
 {
-    (void)state;
     static const char *const names[] = {
         "",          "a b c",     "x: y: z",      "==> next_comm=", "p ==> q",       "[3] 1.5: e:",   " [1] x [2]",
         "  lead",    "trail  ",   "a\tb",         "\xff\xfe",       " prev_pid=3",   " next_pid=3 x", "t\"q",
@@ -147,9 +135,8 @@ static void hostile_names(void **state)
         }
 }
 
-static void other_lines(void **state)
+TEST(other_lines)
 {
-    (void)state;
     struct sim_perf_line l;
     static const char *const nothing[] = {
         "",
@@ -203,9 +190,8 @@ static const char two_cpus[] =
     "x 1 [001] 100.000040: sched:sched_stat_runtime: comm=c pid=13 runtime=5 [ns]\n";
 /* clang-format on */
 
-static void rows_of_cpus_and_tasks(void **state)
+TEST(rows_of_cpus_and_tasks)
 {
-    (void)state;
     struct sim_workload *w = workload_rig_opened(two_cpus, &with_works);
     workload_rig_check_cpus(w, (const char *const[]){"10 a-11 none; 10 -; 10 c-13 none; 7 b-12 none; 2 -; 1 b-12 none",
                                                      "12 -; 10 b-12 none; 13 a-11 none; 5 c-13 none", NULL});
@@ -232,9 +218,8 @@ static void rows_of_cpus_and_tasks(void **state)
 }
 
 /* Where perf prints microseconds, a thread may run for none; what it was blocked before and after adds up. */
-static void runs_of_no_length(void **state)
+TEST(runs_of_no_length)
 {
-    (void)state;
     /* clang-format off */
     struct sim_workload *w = workload_rig_opened(
         SWITCH(0, 10, "a", 11, "R", "b", 12)
@@ -262,9 +247,8 @@ static void runs_of_no_length(void **state)
     sim_workload_free(w);
 }
 
-static void marks(void **state)
+TEST(marks)
 {
-    (void)state;
     static const char text[] =
         "x 7/71 [000] 100.000000: sched:sched_switch: prev_comm=nginx prev_pid=71 prev_prio=120 prev_state=S ==> "
         "next_comm=nginx next_pid=72 next_prio=120\n"
@@ -321,9 +305,8 @@ static int open_stamped(const char *stamps, const char *text, enum sim_class cla
     return status;
 }
 
-static void stamps_split_what_ran(void **state)
+TEST(stamps_split_what_ran)
 {
-    (void)state;
     static const char *const forms[] = {
         /* a in two phases, one of which begins before the recording and one of which lasts while it is away; c, which
          * is marked, in two that touch, and between them in none; d never ran */
@@ -364,9 +347,8 @@ static void stamps_split_what_ran(void **state)
     sim_workload_free(w);
 }
 
-static void malformed_stamps(void **state)
+TEST(malformed_stamps)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -411,9 +393,8 @@ static void malformed_stamps(void **state)
     workload_rig_refused(two_cpus, &o, "cannot read /tmp: it is a directory");
 }
 
-static void what_a_recording_lacks(void **state)
+TEST(what_a_recording_lacks)
 {
-    (void)state;
     struct sim_workload *w = workload_rig_opened(
         SWITCH(0, 10, "a", 11, "S", "b", 12)        /* 0 */
         SWITCH(0, 20, "c", 13, "S", "swapper/0", 0) /* b was to run: c did, says who leaves */
@@ -434,9 +415,8 @@ static void what_a_recording_lacks(void **state)
 }
 
 /* As kernels of virtual machines record it: no switch leaves the idle task. Its time is nobody's. */
-static void switches_from_idle_are_missing(void **state)
+TEST(switches_from_idle_are_missing)
 {
-    (void)state;
     /* clang-format off */
     struct sim_workload *w = workload_rig_opened(
         SWITCH(0, 10, "a", 11, "S", "swapper/0", 0)
@@ -462,9 +442,8 @@ static void switches_from_idle_are_missing(void **state)
 }
 
 /* A line that cannot be true costs no more where it is the first one. */
-static void wrong_times(void **state)
+TEST(wrong_times)
 {
-    (void)state;
     static const char rest[] = SWITCH(0, 10, "b", 2, "R", "a", 1) SWITCH(0, 20, "a", 1, "S", "b", 2)
         SWITCH(0, 25, "b", 2, "S", "swapper/0", 0);
     static const struct {
@@ -512,9 +491,8 @@ static void wrong_times(void **state)
     sim_workload_free(w);
 }
 
-static void malformed_recordings(void **state)
+TEST(malformed_recordings)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -617,9 +595,8 @@ static int64_t add_up(const struct sim_source *s, unsigned stream, int64_t sum[R
     return all;
 }
 
-static void random_schedules(void **state)
+TEST(random_schedules)
 {
-    (void)state;
     unsigned rounds = rng_rounds(60);
     for (unsigned round = 0; round < rounds; round++) {
         struct rng r;
@@ -646,25 +623,4 @@ static void random_schedules(void **state)
         sim_workload_free(w);
         free(text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_of_switches),
-        cmocka_unit_test(states_of_the_dead),
-        cmocka_unit_test(hostile_names),
-        cmocka_unit_test(other_lines),
-        cmocka_unit_test(rows_of_cpus_and_tasks),
-        cmocka_unit_test(runs_of_no_length),
-        cmocka_unit_test(marks),
-        cmocka_unit_test(stamps_split_what_ran),
-        cmocka_unit_test(malformed_stamps),
-        cmocka_unit_test(what_a_recording_lacks),
-        cmocka_unit_test(switches_from_idle_are_missing),
-        cmocka_unit_test(wrong_times),
-        cmocka_unit_test(malformed_recordings),
-        cmocka_unit_test(random_schedules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

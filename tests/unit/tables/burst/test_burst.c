@@ -3,21 +3,11 @@
  * The table of bursts: a model gives back what follows from its parameters; without levels nothing is lost; the
  * break-even is where rows say it is, and nowhere where they do not tell.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/burst/burst.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 /* data/models/xeon-gold-6130.model, one core: narrow to heavy512 */
 #define THROTTLE_US 14.2
@@ -46,9 +36,8 @@ static void assert_near(const struct table *t, const char *column, double expect
 }
 
 /* A level is reached in two steps, held for the wait, and released: each with a halt. */
-static void test_the_loss_follows_from_the_model(void **state)
+TEST(test_the_loss_follows_from_the_model)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -75,9 +64,8 @@ static void test_the_loss_follows_from_the_model(void **state)
 }
 
 /* Also with all that a model is disturbed by, the truth lies near the limits. */
-static void test_disturbed_repetitions_are_left_out(void **state)
+TEST(test_disturbed_repetitions_are_left_out)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -87,9 +75,8 @@ static void test_disturbed_repetitions_are_left_out(void **state)
     table_free(&t);
 }
 
-static void test_nothing_is_lost_without_levels(void **state)
+TEST(test_nothing_is_lost_without_levels)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("generic-no-licence", &m);
@@ -119,7 +106,7 @@ static void assert_breakeven(double value, double lo, double hi, const double sa
     table_init(&t, "burst", table_burst.columns, table_burst.n_columns);
     for (int i = 0; i < 4; i++)
         add_saving(&t, pow(10, i), saves[i], half);
-    assert_int_equal(burst_conclude(&t), 0);
+    assert_int_equal(table_burst.conclude(&t), 0);
     for (size_t row = 0; row < 4; row++) {
         struct estimate e = estimates_of_table(&t, row, "breakeven");
         if (isnan(value))
@@ -131,9 +118,8 @@ static void assert_breakeven(double value, double lo, double hi, const double sa
     table_free(&t);
 }
 
-static void test_where_it_breaks_even(void **state)
+TEST(test_where_it_breaks_even)
 {
-    (void)state;
     assert_breakeven(100, 10, 1000, (const double[]){-3, -2, 0.001, 3}, 0.5);
     assert_breakeven(10 * sqrt(10), 10, 100, (const double[]){-3, -2, 2, 3}, 0.5);
     assert_breakeven(1, 1, 1, (const double[]){1.5, 2, 2, 3}, 0.5);
@@ -142,22 +128,9 @@ static void test_where_it_breaks_even(void **state)
     assert_breakeven(NAN, NAN, NAN, (const double[]){-3, -2, -2, -3}, 0.5);
 }
 
-static void test_narrower_code_of_a_kernel(void **state)
-{
-    (void)state;
-    char name[32];
-    assert_string_equal(burst_narrower_name("512fma", BURST_HALF, name), "256fma");
-    assert_string_equal(burst_narrower_name("512or", BURST_128, name), "128or");
-    assert_string_equal(burst_narrower_name("256fma", BURST_HALF, name), "128fma");
-    assert_string_equal(burst_narrower_name("256fma", BURST_128, name), "");
-    assert_string_equal(burst_narrower_name("128fma", BURST_HALF, name), "");
-    assert_string_equal(burst_narrower_name("amx", BURST_HALF, name), "");
-}
-
 /* What does not fit into the time is no cell, and is refused where it is asked for. */
-static void test_cells_that_fit(void **state)
+TEST(test_cells_that_fit)
 {
-    (void)state;
     struct tables_options o;
     struct machine m;
     struct machine_error err;
@@ -179,17 +152,4 @@ static void test_cells_that_fit(void **state)
     assert_non_null(strstr(err.text, "half of 10 us"));
     cells_free(&cells);
     m.ops->close(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_loss_follows_from_the_model),
-        cmocka_unit_test(test_disturbed_repetitions_are_left_out),
-        cmocka_unit_test(test_nothing_is_lost_without_levels),
-        cmocka_unit_test(test_where_it_breaks_even),
-        cmocka_unit_test(test_narrower_code_of_a_kernel),
-        cmocka_unit_test(test_cells_that_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

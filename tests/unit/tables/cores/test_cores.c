@@ -3,22 +3,11 @@
  * The table of cores: a model gives back which of its cores are unlike the others and which code throttles; cores
  * that are alike are one group, also where the frequency moves by itself from one measurement to the next.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "tables/cores/cores.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 static struct tables_options cores_options(void)
 {
@@ -38,9 +27,8 @@ static void measure_model(const struct model *m, struct table *t)
     rig_measure(&table_cores, m, &o, t);
 }
 
-static void test_unlike_cores_are_found(void **state)
+TEST(test_unlike_cores_are_found)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -70,9 +58,8 @@ static void test_unlike_cores_are_found(void **state)
 }
 
 /* Cores that are alike, measured at two times between which the frequency has moved. */
-static void test_a_frequency_that_moves_makes_no_groups(void **state)
+TEST(test_a_frequency_that_moves_makes_no_groups)
 {
-    (void)state;
     enum { TABLES = 200, CORES = 12 };
     struct rng r;
     unsigned split = 0;
@@ -87,42 +74,31 @@ static void test_a_frequency_that_moves_makes_no_groups(void **state)
             table_put_number(&t, "cpu", cpu);
             table_put_text(&t, "kernel", "64add");
             table_put_limits(&t, "freq_ghz", once, once - 0.001, once + 0.001);
-            snprintf(key, sizeof key, CORES_AGAIN, 1u, cpu, "64add");
+            snprintf(key, sizeof key, "again 1 CPU %d 64add", cpu);
             snprintf(json, sizeof json, "{\"freq_ghz\": [%.9g, %.9g, %.9g]}", again, again - 0.001, again + 0.001);
             table_set_detail(&t, key, json);
         }
-        assert_int_equal(cores_conclude(&t), 0);
-        split += cores_groups(&t, "64add") > 1;
+        assert_int_equal(table_cores.conclude(&t), 0);
+        double groups[CORES];
+        split += table_numbers(&t, "group", groups, CORES) > 1;
         table_free(&t);
     }
     assert_true(split <= TABLES / 20);
 }
 
 /* Without limits nothing is said of a core. */
-static void test_what_has_no_limits_is_in_no_group(void **state)
+TEST(test_what_has_no_limits_is_in_no_group)
 {
-    (void)state;
     struct table t;
     table_init(&t, "cores", table_cores.columns, table_cores.n_columns);
     table_add_row(&t);
     table_put_number(&t, "cpu", 0);
     table_put_text(&t, "kernel", "64add");
     table_put_number(&t, "freq_ghz", 3);
-    assert_int_equal(cores_conclude(&t), 0);
+    assert_int_equal(table_cores.conclude(&t), 0);
     assert_true(isnan(table_number(&t, 0, "group")));
-    assert_int_equal(cores_groups(&t, "64add"), 0);
     char *told = rig_findings(&table_cores, &t);
     assert_string_equal(told, "");
     free(told);
     table_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unlike_cores_are_found),
-        cmocka_unit_test(test_a_frequency_that_moves_makes_no_groups),
-        cmocka_unit_test(test_what_has_no_limits_is_in_no_group),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

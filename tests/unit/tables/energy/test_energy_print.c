@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is printed of a table energy, to the letter. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/energy/energy.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 static void add_row(struct table *t, const char *kernel, unsigned cores, const char *mode, double ghz, double idle_ghz)
 {
@@ -28,9 +19,8 @@ static void add_row(struct table *t, const char *kernel, unsigned cores, const c
     table_put_number(t, "counted_cores", 1);
 }
 
-static void rows_and_what_they_say(void **state)
+TEST(rows_and_what_they_say)
 {
-    (void)state;
     struct table t;
     table_init(&t, "energy", table_energy.columns, table_energy.n_columns);
     add_row(&t, "256fma", 1, "fixed", 3.5, 3.5);
@@ -53,9 +43,8 @@ static void rows_and_what_they_say(void **state)
 }
 
 /* What does not fit stands below, with the kernel, the cores and how the frequency came about again. */
-static void long_names_leave_room_for_less(void **state)
+TEST(long_names_leave_room_for_less)
 {
-    (void)state;
     struct table t;
     table_init(&t, "energy", table_energy.columns, table_energy.n_columns);
     add_row(&t, "512fma-chain@1/100-dirty", 16, "automatic", 1.9, 2.8);
@@ -77,13 +66,4 @@ static void long_names_leave_room_for_less(void **state)
         fail_msg("%s", text);
     free(text);
     table_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_what_they_say),
-        cmocka_unit_test(long_names_leave_room_for_less),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

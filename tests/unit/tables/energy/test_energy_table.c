@@ -3,16 +3,6 @@
  * The energy table end to end, on models whose parameters are known: power from a model's figures is worked out here by
  * hand (rate, energy of an instruction, voltage squared), and machines that cannot do all of it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/energy/energy.h"
 #include "computer/msr/msr_decode.h"
 #include "probes/energy.h"
@@ -20,6 +10,7 @@
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 static struct tables_options brief(void)
 {
@@ -40,9 +31,8 @@ static size_t find(const struct table *t, const char *kernel, unsigned cores, co
 }
 
 /* G 3.1: one core of a Xeon Gold 6130 at 3.5 GHz, above a PAUSE loop. */
-static void gold_6130_at_a_fixed_frequency(void **state)
+TEST(gold_6130_at_a_fixed_frequency)
 {
-    (void)state;
     static const struct {
         const char *kernel;
         double watts;
@@ -120,9 +110,8 @@ static void compare_row(const struct model *m, const struct table *t, size_t row
     compare(t, row, "package_watts", m->idle_watts + cores * core_watts(m, kernel, ghz));
 }
 
-static void rows_are_the_parameters(void **state)
+TEST(rows_are_the_parameters)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 7, 0);
     for (int trial = 0; trial < 3; trial++) {
@@ -151,9 +140,8 @@ static void rows_are_the_parameters(void **state)
  * Where code raises the voltage, it does so on each core that runs it: a table that takes the cores to be alike is
  * right where the companions follow boosts, and low where one core alone is raised.
  */
-static void boosts_are_on_all_cores(void **state)
+TEST(boosts_are_on_all_cores)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 11, 0);
     for (int trial = 0; trial < 6; trial++) {
@@ -193,9 +181,8 @@ static void boosts_are_on_all_cores(void **state)
 }
 
 /* With all its noise: interrupts take time, not energy of instructions. */
-static void noise_is_survived(void **state)
+TEST(noise_is_survived)
 {
-    (void)state;
     struct tables_options o;
     struct model m;
     struct table t;
@@ -216,9 +203,8 @@ static void noise_is_survived(void **state)
     table_free(&t);
 }
 
-static void disturbed_pairs_are_left_out(void **state)
+TEST(disturbed_pairs_are_left_out)
 {
-    (void)state;
     struct tables_options o = brief();
     struct model m;
     struct table t;
@@ -238,9 +224,8 @@ static void disturbed_pairs_are_left_out(void **state)
     table_free(&t);
 }
 
-static void without_figures_nothing_is_said(void **state)
+TEST(without_figures_nothing_is_said)
 {
-    (void)state;
     struct tables_options o = brief();
     struct model m;
     struct table t;
@@ -350,9 +335,8 @@ static void quiet_model(struct model *m)
     odd.longest_us = INFINITY;
 }
 
-static void frequency_that_cannot_be_fixed(void **state)
+TEST(frequency_that_cannot_be_fixed)
 {
-    (void)state;
     for (enum fixing fixing = REFUSES; fixing <= IGNORES; fixing++) {
         struct tables_options o = brief();
         struct model m;
@@ -373,9 +357,8 @@ static void frequency_that_cannot_be_fixed(void **state)
 }
 
 /* --fixed-frequency has fixed one: there is no automatic row, and a row only where it holds. */
-static void frequency_that_is_fixed_already(void **state)
+TEST(frequency_that_is_fixed_already)
 {
-    (void)state;
     struct tables_options o = brief();
     struct model m;
     struct table t;
@@ -398,9 +381,8 @@ static void frequency_that_is_fixed_already(void **state)
 }
 
 /* In pieces each begins anew, with the transitions of a core that was at rest: a percent or two. */
-static void long_repetitions_are_cut(void **state)
+TEST(long_repetitions_are_cut)
 {
-    (void)state;
     struct tables_options o = brief();
     struct model m;
     struct table t;
@@ -416,9 +398,8 @@ static void long_repetitions_are_cut(void **state)
 }
 
 /* As through liblikwid: meanwhile the measured core waits, and it runs for as long as many readings take. */
-static void slow_readings_cost_nothing(void **state)
+TEST(slow_readings_cost_nothing)
 {
-    (void)state;
     struct tables_options o = brief();
     struct model m;
     struct table t;
@@ -435,9 +416,8 @@ static void slow_readings_cost_nothing(void **state)
 }
 
 /* The counter is of one package: what the cores of another one execute and take is no part of it. */
-static void cores_of_another_package_are_not_counted(void **state)
+TEST(cores_of_another_package_are_not_counted)
 {
-    (void)state;
     struct tables_options o = brief();
     struct model m;
     struct table t;
@@ -458,9 +438,8 @@ static void cores_of_another_package_are_not_counted(void **state)
 }
 
 /* PAUSE asks for no license: at the automatic frequency it runs faster than wide code. */
-static void pause_at_another_frequency_is_told(void **state)
+TEST(pause_at_another_frequency_is_told)
 {
-    (void)state;
     struct tables_options o = brief();
     struct model m;
     struct table t;
@@ -497,9 +476,8 @@ static void pause_at_another_frequency_is_told(void **state)
 }
 
 /* What a second thread of a core executes is not counted. */
-static void siblings_are_refused(void **state)
+TEST(siblings_are_refused)
 {
-    (void)state;
     struct tables_options o = brief();
     struct model m;
     struct machine machine;
@@ -522,9 +500,8 @@ static void siblings_are_refused(void **state)
     machine.ops->close(&machine);
 }
 
-static void what_was_used_is_told(void **state)
+TEST(what_was_used_is_told)
 {
-    (void)state;
     struct tables_options o = brief();
     struct model m;
     struct table t;
@@ -544,9 +521,8 @@ static void what_was_used_is_told(void **state)
     table_free(&t);
 }
 
-static void cells_stand_alone(void **state)
+TEST(cells_stand_alone)
 {
-    (void)state;
     struct tables_options o = brief();
     struct model m;
     struct table all, one;
@@ -568,9 +544,8 @@ static void cells_stand_alone(void **state)
     table_free(&one);
 }
 
-static void it_is_printed(void **state)
+TEST(it_is_printed)
 {
-    (void)state;
     struct tables_options o = brief();
     struct model m;
     struct table t;
@@ -591,9 +566,8 @@ static void it_is_printed(void **state)
 /* ---- what the machine and the arithmetic do by themselves ---- */
 
 /* 611H in units of 606H is the energy, too. */
-static void models_have_the_registers(void **state)
+TEST(models_have_the_registers)
 {
-    (void)state;
     struct model m;
     struct rig r;
     struct machine_error err;
@@ -613,9 +587,8 @@ static void models_have_the_registers(void **state)
     rig_close(&r);
 }
 
-static void cost_of_exact_cases(void **state)
+TEST(cost_of_exact_cases)
 {
-    (void)state;
     struct energy_stretch idle = {.joules = 20, .seconds = 1, .run_seconds = 1, .recorded_seconds = 1};
     struct energy_stretch code = {
         .joules = 30, .seconds = 1, .run_seconds = 1, .operations = 5e9, .recorded_seconds = 1};
@@ -637,29 +610,4 @@ static void cost_of_exact_cases(void **state)
     lost.lost_seconds = 0.009;
     assert_false(energy_disturbed(&lost));
     assert_true(isnan(energy_ghz(&lost)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gold_6130_at_a_fixed_frequency),
-        cmocka_unit_test(rows_are_the_parameters),
-        cmocka_unit_test(boosts_are_on_all_cores),
-        cmocka_unit_test(noise_is_survived),
-        cmocka_unit_test(disturbed_pairs_are_left_out),
-        cmocka_unit_test(without_figures_nothing_is_said),
-        cmocka_unit_test(frequency_that_cannot_be_fixed),
-        cmocka_unit_test(frequency_that_is_fixed_already),
-        cmocka_unit_test(long_repetitions_are_cut),
-        cmocka_unit_test(slow_readings_cost_nothing),
-        cmocka_unit_test(cells_stand_alone),
-        cmocka_unit_test(it_is_printed),
-        cmocka_unit_test(models_have_the_registers),
-        cmocka_unit_test(cost_of_exact_cases),
-        cmocka_unit_test(siblings_are_refused),
-        cmocka_unit_test(cores_of_another_package_are_not_counted),
-        cmocka_unit_test(pause_at_another_frequency_is_told),
-        cmocka_unit_test(what_was_used_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Levels and groups from frequencies: made-up tables with and without noise, disturbed ones, and ones without steps. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "tables/frequency/frequency_levels.h"
+#include "tables/frequency/frequency.h"
 #include "analysis/phases/repetitions/steady.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { KERNELS = 6, CORES_MAX = 24 };
 
@@ -79,9 +69,8 @@ static void expect_groups(const struct frequency_levels *l, const char *expected
     assert_string_equal(got, expected);
 }
 
-static void test_the_published_table(void **state)
+TEST(test_the_published_table)
 {
-    (void)state;
     static const int level_of[4] = {2, 0, 1, 0};
     struct made m;
     struct frequency_levels l;
@@ -101,9 +90,8 @@ static void test_the_published_table(void **state)
     frequency_levels_free(&l);
 }
 
-static void test_counted_levels_are_believed(void **state)
+TEST(test_counted_levels_are_believed)
 {
-    (void)state;
     struct made m;
     struct frequency_levels l;
     make_published(&m);
@@ -125,9 +113,8 @@ static void test_counted_levels_are_believed(void **state)
     frequency_levels_free(&l);
 }
 
-static void test_one_frequency_for_everything(void **state)
+TEST(test_one_frequency_for_everything)
 {
-    (void)state;
     struct made m;
     struct frequency_levels l;
     memset(&m, 0, sizeof m);
@@ -210,9 +197,8 @@ static void check_random(struct made *m, const struct frequency_levels *l)
             assert_int_equal(find(m, k, c)->level, expected_level(m, k));
 }
 
-static void test_random_tables_with_noise(void **state)
+TEST(test_random_tables_with_noise)
 {
-    (void)state;
     for (unsigned seed = 0; seed < 1000; seed++) {
         static struct made m;
         struct rng r;
@@ -229,9 +215,8 @@ static void test_random_tables_with_noise(void **state)
 }
 
 /* One frequency of a hundred is far off: it is shown as it is, but does not make the others doubtful. */
-static void test_one_disturbed_frequency(void **state)
+TEST(test_one_disturbed_frequency)
 {
-    (void)state;
     for (unsigned seed = 0; seed < 50; seed++) {
         struct made m;
         struct rng r;
@@ -250,9 +235,8 @@ static void test_one_disturbed_frequency(void **state)
 }
 
 /* Each number of cores is hardly slower than the one before: many such steps do not make one group. */
-static void test_small_differences_add_up(void **state)
+TEST(test_small_differences_add_up)
 {
-    (void)state;
     static struct made m;
     struct frequency_levels l;
     memset(&m, 0, sizeof m);
@@ -270,9 +254,8 @@ static void test_small_differences_add_up(void **state)
 
 /* Frequencies that wander by themselves, in fine or in whole steps of 100 MHz: no steps are made of them, but what the
  * brackets say holds. */
-static void test_what_floats_has_no_steps(void **state)
+TEST(test_what_floats_has_no_steps)
 {
-    (void)state;
     for (unsigned seed = 0; seed < 200; seed++) {
         static struct made m;
         struct rng r;
@@ -300,9 +283,8 @@ static void test_what_floats_has_no_steps(void **state)
 }
 
 /* A step of 1 % is told by ratios of 0.25 %; one of 0.3 % is none, and one that may be either is not told. */
-static void test_what_brackets_decide(void **state)
+TEST(test_what_brackets_decide)
 {
-    (void)state;
     static const struct {
         double step, half;
         int level;
@@ -325,9 +307,8 @@ static void test_what_brackets_decide(void **state)
     }
 }
 
-static void test_what_is_not_steady_has_no_steps(void **state)
+TEST(test_what_is_not_steady_has_no_steps)
 {
-    (void)state;
     struct made m;
     struct frequency_levels l;
     make_published(&m);
@@ -347,9 +328,8 @@ static void test_what_is_not_steady_has_no_steps(void **state)
     frequency_levels_free(&l);
 }
 
-static void test_same(void **state)
+TEST(test_same)
 {
-    (void)state;
     assert_true(estimates_frequency_same(2.8, NAN, 2.81, NAN));
     assert_false(estimates_frequency_same(2.8, NAN, 2.82, NAN));
     assert_false(estimates_frequency_same(5.5, NAN, 5.4, NAN)); /* the smallest step */
@@ -375,9 +355,8 @@ static struct trace make_trace(const double *means, size_t runs)
     return t;
 }
 
-static void test_steady_mean(void **state)
+TEST(test_steady_mean)
 {
-    (void)state;
     static const double five[5] = {2.8, 2.801, 2.799, 2.8, 1.7}, moving[5] = {2.8, 2.8, 2.6, 2.4, 2.8};
     struct steady_value v;
     struct trace t = make_trace(five, 5);
@@ -399,9 +378,8 @@ static void test_steady_mean(void **state)
 }
 
 /* Another thread on the core takes a third of the IPC of nine samples in twenty, and 5 % of the chains in them. */
-static void test_slowed_samples_are_left_out(void **state)
+TEST(test_slowed_samples_are_left_out)
 {
-    (void)state;
     static const double five[5] = {2.8, 2.801, 2.799, 2.8, 2.8};
     struct steady_value v;
     for (int chains = 0; chains < 2; chains++) {
@@ -426,23 +404,4 @@ static void test_slowed_samples_are_left_out(void **state)
     trace_init(&none);
     assert_int_equal(steady_leave_out_slowed(&none), 0);
     trace_free(&none);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_published_table),
-        cmocka_unit_test(test_counted_levels_are_believed),
-        cmocka_unit_test(test_one_frequency_for_everything),
-        cmocka_unit_test(test_random_tables_with_noise),
-        cmocka_unit_test(test_one_disturbed_frequency),
-        cmocka_unit_test(test_small_differences_add_up),
-        cmocka_unit_test(test_what_floats_has_no_steps),
-        cmocka_unit_test(test_what_brackets_decide),
-        cmocka_unit_test(test_what_is_not_steady_has_no_steps),
-        cmocka_unit_test(test_same),
-        cmocka_unit_test(test_steady_mean),
-        cmocka_unit_test(test_slowed_samples_are_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,23 +3,13 @@
  * The table of frequencies on models: the published table from the measurement alone, every shipped model, models with
  * turbo tables drawn at random, and a machine whose frequency floats.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/frequency/frequency.h"
 #include "tables/registry.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 /* Short, for tests under a sanitizer. */
 static struct tables_options quick(unsigned runs)
@@ -41,9 +31,8 @@ static const char *text(const struct table *t, size_t row, const char *column)
 
 /* ---- the published table ---- */
 
-static void test_the_published_table(void **state)
+TEST(test_the_published_table)
 {
-    (void)state;
     /* Gottschlag's dissertation, table 3.1, GHz; which code runs at which level: section 3.2.1 */
     static const double published[3][5] = {
         {3.7, 3.5, 3.4, 3.1, 2.8}, {3.6, 3.4, 3.1, 2.6, 2.4}, {3.5, 3.1, 2.4, 2.1, 1.9}};
@@ -142,9 +131,8 @@ static void expect_truth(const struct model *m, const struct table *t, double to
     }
 }
 
-static void test_every_shipped_model(void **state)
+TEST(test_every_shipped_model)
 {
-    (void)state;
     static const char *const names[] = {"core-i5-1035g4", "xeon-w-2104",        "core-i7-6700hq", "core-i9-7940x",
                                         "core-i9-11900k", "generic-no-licence", "xeon-gold-6130"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -184,9 +172,8 @@ static void draw(struct rng *r, struct model *m)
     }
 }
 
-static void test_random_models(void **state)
+TEST(test_random_models)
 {
-    (void)state;
     for (unsigned seed = 0; seed < 8; seed++) {
         struct model model;
         struct rng r;
@@ -223,10 +210,9 @@ static void coarse(struct model *m, double step_ns, double first, double second,
 }
 
 /* Their limits are wide: more repetitions narrow them, and levels are told, or not told where they do not suffice. */
-static void test_coarse_clocks_tell_levels(void **state)
+TEST(test_coarse_clocks_tell_levels)
 {
     static const double steps[] = {0, 0.02, 0.03, 0.04}, sigmas[] = {0, 0.002, 0.006};
-    (void)state;
     size_t told[3] = {0}, rows[3] = {0};
     for (unsigned i = 0; i < rng_rounds(12); i++) {
         static struct model m;
@@ -256,9 +242,8 @@ static void test_coarse_clocks_tell_levels(void **state)
     assert_true(told[0] > rows[0] * 2 / 3);
 }
 
-static void test_a_cell_depends_on_nothing_else(void **state)
+TEST(test_a_cell_depends_on_nothing_else)
 {
-    (void)state;
     struct model model;
     struct table all, one;
     struct tables_options o = quick(3);
@@ -281,9 +266,8 @@ static void test_a_cell_depends_on_nothing_else(void **state)
 }
 
 /* Where the others run what the measured core runs, each kernel has its own: the first one alone is the null. */
-static void test_companions_of_the_same_kind(void **state)
+TEST(test_companions_of_the_same_kind)
 {
-    (void)state;
     struct model model;
     struct table t;
     struct tables_options o = quick(3);
@@ -301,9 +285,8 @@ static void test_companions_of_the_same_kind(void **state)
     table_free(&t);
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     struct model model;
     struct machine m;
     struct machine_error err;
@@ -445,7 +428,7 @@ static char *printed(const struct table *t, void (*print)(FILE *, const struct t
     if (print)
         print(f, t);
     else
-        table_print(f, false, t, table_frequency.title, table_frequency.print);
+        tables_print(f, false, &table_frequency, t);
     assert_int_equal(fclose(f), 0);
     return out;
 }
@@ -456,9 +439,8 @@ static void expect_narrow(const char *printed_text)
         assert_true(strcspn(p, "\n") <= 100);
 }
 
-static void test_what_floats_has_no_steps(void **state)
+TEST(test_what_floats_has_no_steps)
 {
-    (void)state;
     struct odd o;
     struct machine m;
     struct table t;
@@ -501,9 +483,8 @@ static void test_what_floats_has_no_steps(void **state)
 /* A turbo clock that others on the processor move by percents between any two measurements, and no counters, as in a
  * Granite Rapids guest: no frequency tells a level, but what a kernel has of the first one's within milliseconds
  * does. */
-static void test_levels_by_ratio_where_it_floats(void **state)
+TEST(test_levels_by_ratio_where_it_floats)
 {
-    (void)state;
     static const char *const kernels[] = {"64add", "128fma", "512or", "512fma"};
     static const int levels[] = {0, 0, 1, 2};
     static const double ratios[] = {1, 1, 2.4 / 2.8, 1.9 / 2.8};
@@ -558,9 +539,8 @@ static void test_levels_by_ratio_where_it_floats(void **state)
     assert_int_equal(right, cases);
 }
 
-static void test_several_kinds_of_cores(void **state)
+TEST(test_several_kinds_of_cores)
 {
-    (void)state;
     struct odd o;
     struct machine m;
     struct table t;
@@ -589,9 +569,8 @@ static void test_several_kinds_of_cores(void **state)
     o.inner.ops->close(&o.inner);
 }
 
-static void test_nothing_but_disturbance(void **state)
+TEST(test_nothing_but_disturbance)
 {
-    (void)state;
     struct odd o;
     struct machine m;
     struct table t;
@@ -616,9 +595,8 @@ static void test_nothing_but_disturbance(void **state)
 
 /* ---- for a person ---- */
 
-static void test_print_as_published(void **state)
+TEST(test_print_as_published)
 {
-    (void)state;
     struct model model;
     struct table t;
     struct tables_options o = quick(2);
@@ -653,9 +631,8 @@ static void test_print_as_published(void **state)
 }
 
 /* 1ADH holds nothing of E cores, whether both kinds are measured or one is named. */
-static void test_limits_of_hybrid_parts(void **state)
+TEST(test_limits_of_hybrid_parts)
 {
-    (void)state;
     for (int named = 0; named < 2; named++) {
         struct machine m;
         struct odd o;
@@ -692,9 +669,8 @@ static void test_limits_of_hybrid_parts(void **state)
 
 /* What chains are believed to cost is off by 10 cycles or so. By chains of 40 adds the frequencies of such a machine
  * were off by up to 3 %; those of a repetition still are by a tenth of that. */
-static void test_neighbours_slow_the_clock(void **state)
+TEST(test_neighbours_slow_the_clock)
 {
-    (void)state;
     struct model model;
     struct tables_options o = quick(5);
     struct table t;
@@ -713,25 +689,4 @@ static void test_neighbours_slow_the_clock(void **state)
             fail_msg("%s: %.4f GHz instead of %.1f", text(&t, row, "kernel"), ghz, truth);
     }
     table_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_published_table),
-        cmocka_unit_test(test_every_shipped_model),
-        cmocka_unit_test(test_random_models),
-        cmocka_unit_test(test_coarse_clocks_tell_levels),
-        cmocka_unit_test(test_neighbours_slow_the_clock),
-        cmocka_unit_test(test_a_cell_depends_on_nothing_else),
-        cmocka_unit_test(test_companions_of_the_same_kind),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_what_floats_has_no_steps),
-        cmocka_unit_test(test_levels_by_ratio_where_it_floats),
-        cmocka_unit_test(test_several_kinds_of_cores),
-        cmocka_unit_test(test_nothing_but_disturbance),
-        cmocka_unit_test(test_print_as_published),
-        cmocka_unit_test(test_limits_of_hybrid_parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

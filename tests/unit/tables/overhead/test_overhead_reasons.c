@@ -3,21 +3,11 @@
  * What the table overhead does not tell, and why: frequencies that move by themselves, differences that are no costs,
  * changes that are too small or seen once. A wrong figure is worse than none.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/registry.h"
-#include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/overhead_truth.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 static struct tables_options *options(const char *from, const char *to, unsigned runs)
 {
@@ -103,9 +93,8 @@ static void measure_floating(struct tables_options *o, struct table *out)
 }
 
 /* Waves as long as a repetition, as some of them, and as the cell: what is told is true, and most of it is told. */
-static void costs_hold_where_the_frequency_moves(void **state)
+TEST(costs_hold_where_the_frequency_moves)
 {
-    (void)state;
     struct overhead_truth e;
     struct model m;
     size_t told = 0;
@@ -133,9 +122,8 @@ static void costs_hold_where_the_frequency_moves(void **state)
 }
 
 /* The last quarter of the repetitions runs 3 % slower, all of it or before the switch alone. */
-static void costs_hold_where_the_frequency_steps(void **state)
+TEST(costs_hold_where_the_frequency_steps)
 {
-    (void)state;
     struct overhead_truth e;
     struct model m;
     rig_load("xeon-gold-6130", &m);
@@ -153,9 +141,8 @@ static void costs_hold_where_the_frequency_steps(void **state)
 }
 
 /* What moves by little is measured, and the truth is within the limits. */
-static void small_movements_are_within_the_limits(void **state)
+TEST(small_movements_are_within_the_limits)
 {
-    (void)state;
     struct overhead_truth e;
     struct model m;
     struct table t;
@@ -185,9 +172,8 @@ static void slow_to_ask(struct model *m)
             m->demands[i].count = 2500000;
 }
 
-static void a_gain_is_not_told_as_a_cost(void **state)
+TEST(a_gain_is_not_told_as_a_cost)
 {
-    (void)state;
     struct overhead_truth e;
     struct model m;
     struct table t;
@@ -206,9 +192,8 @@ static void a_gain_is_not_told_as_a_cost(void **state)
 
 /* ---- what was seen of the frequency ---- */
 
-static void one_repetition_cannot_tell(void **state)
+TEST(one_repetition_cannot_tell)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -219,9 +204,8 @@ static void one_repetition_cannot_tell(void **state)
     table_free(&t);
 }
 
-static void small_steps_are_not_taken_for_none(void **state)
+TEST(small_steps_are_not_taken_for_none)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -242,9 +226,8 @@ static void small_steps_are_not_taken_for_none(void **state)
     table_free(&t);
 }
 
-static void changes_without_a_cost_up_are_changes(void **state)
+TEST(changes_without_a_cost_up_are_changes)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -262,9 +245,8 @@ static void changes_without_a_cost_up_are_changes(void **state)
 }
 
 /* With few repetitions the cost down may be lost where the sum of both is not. */
-static void findings_do_not_contradict_each_other(void **state)
+TEST(findings_do_not_contradict_each_other)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -278,19 +260,4 @@ static void findings_do_not_contradict_each_other(void **state)
         free(text);
         table_free(&t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(costs_hold_where_the_frequency_moves),
-        cmocka_unit_test(costs_hold_where_the_frequency_steps),
-        cmocka_unit_test(small_movements_are_within_the_limits),
-        cmocka_unit_test(a_gain_is_not_told_as_a_cost),
-        cmocka_unit_test(one_repetition_cannot_tell),
-        cmocka_unit_test(small_steps_are_not_taken_for_none),
-        cmocka_unit_test(changes_without_a_cost_up_are_changes),
-        cmocka_unit_test(findings_do_not_contradict_each_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,6 @@
  * The table overhead, measured on models, against a calculation from their parameters: costs within 1 us and 3 %,
  * break-even times within 3 %.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/table/estimates.h"
 #include "tables/registry.h"
 #include "tests/support/clock_models.h"
@@ -21,8 +11,8 @@
 #include "tests/support/overhead_truth.h"
 #include "tests/support/random_model.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 #define COST_US 1.0
 #define RELATIVE 0.03
@@ -120,9 +110,8 @@ static void check_model(const struct model *m, const struct tables_options *o, s
     table_free(&t);
 }
 
-static void xeon_gold_6130_as_calculated(void **state)
+TEST(xeon_gold_6130_as_calculated)
 {
-    (void)state;
     struct model m;
     struct tables_options *o = options(NULL, 0, 200);
     static const unsigned active[] = {1, 16, 2, 8};
@@ -135,9 +124,8 @@ static void xeon_gold_6130_as_calculated(void **state)
 }
 
 /* Every pair of the kernels that are named, not only the usual ones. */
-static void named_kernels_as_calculated(void **state)
+TEST(named_kernels_as_calculated)
 {
-    (void)state;
     static const char *const kernels[] = {"512fma", "64add", "512or", "256or", "256mul"};
     struct model m;
     struct tables_options *o = options(kernels, 5, 150);
@@ -146,9 +134,8 @@ static void named_kernels_as_calculated(void **state)
     check_model(&m, o, 10);
 }
 
-static void other_models_as_calculated(void **state)
+TEST(other_models_as_calculated)
 {
-    (void)state;
     static const char *const names[] = {"xeon-w-2104", "core-i9-7940x", "core-i7-6700hq", "core-i5-1035g4",
                                         "generic-no-licence"};
     for (size_t i = 0; i < rng_rounds(sizeof names / sizeof *names); i++) {
@@ -160,9 +147,8 @@ static void other_models_as_calculated(void **state)
     }
 }
 
-static void random_models_as_calculated(void **state)
+TEST(random_models_as_calculated)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= rng_rounds(5); seed++) {
         struct model m;
         struct tables_options *o = options(NULL, 0, 120);
@@ -173,9 +159,8 @@ static void random_models_as_calculated(void **state)
 }
 
 /* The tests above can fail: another halt, wait or ratio than the model's is noticed. */
-static void other_parameters_are_noticed(void **state)
+TEST(other_parameters_are_noticed)
 {
-    (void)state;
     static const char *const kernels[] = {"128fma", "512fma"};
     struct model m, other;
     struct table t;
@@ -197,9 +182,8 @@ static void other_parameters_are_noticed(void **state)
 }
 
 /* Throttled for longer than an execution is given at first: it is observed for longer. */
-static void slow_transitions_are_observed_for_longer(void **state)
+TEST(slow_transitions_are_observed_for_longer)
 {
-    (void)state;
     static const char *const kernels[] = {"128fma", "512fma"};
     struct model m;
     struct tables_options *o = options(kernels, 2, 40);
@@ -223,9 +207,8 @@ static void slow_transitions_are_observed_for_longer(void **state)
 
 /* A wait that is longer than what is observed at first is found, and none of the values that it is too long for is
  * wrong. */
-static void long_waits_are_observed_for_longer(void **state)
+TEST(long_waits_are_observed_for_longer)
 {
-    (void)state;
     skip_where_sanitized_in_brief("the others and --all run the same code there");
     static const char *const kernels[] = {"128fma", "512fma"};
     static const double waits[] = {4000, 50000};
@@ -247,9 +230,8 @@ static void long_waits_are_observed_for_longer(void **state)
 }
 
 /* The same cell is the same whatever else is measured. */
-static void cells_stand_alone(void **state)
+TEST(cells_stand_alone)
 {
-    (void)state;
     static const char *const all[] = {"512fma", "128fma", "256fma"}, *const two[] = {"128fma", "512fma"};
     struct model m;
     struct table many, one;
@@ -286,9 +268,8 @@ static int stop_at_once(void *data, const struct table_kind *k, size_t done, siz
     return part > 0.001;
 }
 
-static void stops_when_told(void **state)
+TEST(stops_when_told)
 {
-    (void)state;
     struct model m;
     struct machine machine;
     struct machine_error err;
@@ -306,9 +287,8 @@ static void stops_when_told(void **state)
 
 /* Neighbors, a clock that floats, no counters: all is decided. Of 512 bits 1.95 us at a quarter of the rate, less what
  * cold code hides of it, and nothing of 256 bits. */
-static void a_busy_guest_is_decided(void **state)
+TEST(a_busy_guest_is_decided)
 {
-    (void)state;
     static const char *const kernels[] = {"128fma", "256fma", "512fma"};
     static struct model m;
     struct tables_options *o = options(kernels, 3, 0);
@@ -331,9 +311,8 @@ static void a_busy_guest_is_decided(void **state)
 /* Ramps of 25 us and no halts. Down, what is gained on the way to the lower frequency counts, also where the usual
  * recording ends on that way (18.3 us, not 21.9); up, 1 - low/high of the time constant, which was told a tenth too
  * small, as 0 or not at all. By counters and by chains. */
-static void ramps_cost_what_is_lost_on_the_way(void **state)
+TEST(ramps_cost_what_is_lost_on_the_way)
 {
-    (void)state;
     static const struct {
         const char *to;
         double down_us, up_us, low_ghz;
@@ -364,9 +343,8 @@ static void ramps_cost_what_is_lost_on_the_way(void **state)
     }
 }
 
-static void published_figures_stand_beside(void **state)
+TEST(published_figures_stand_beside)
 {
-    (void)state;
     static const char published[] =
         "[{\"keys\": {\"from\": \"128fma\", \"to\": \"512fma\"}, \"column\": \"down_us\", \"value\": 42.7},"
         " {\"keys\": {\"from\": \"128fma\", \"to\": \"512fma\"}, \"column\": \"up_us\", \"value\": 10},"
@@ -397,23 +375,4 @@ static void published_figures_stand_beside(void **state)
             fail_msg("longer than 100 columns: %s", line);
     free(text);
     table_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(xeon_gold_6130_as_calculated),
-        cmocka_unit_test(named_kernels_as_calculated),
-        cmocka_unit_test(other_models_as_calculated),
-        cmocka_unit_test(random_models_as_calculated),
-        cmocka_unit_test(other_parameters_are_noticed),
-        cmocka_unit_test(slow_transitions_are_observed_for_longer),
-        cmocka_unit_test(long_waits_are_observed_for_longer),
-        cmocka_unit_test(cells_stand_alone),
-        cmocka_unit_test(stops_when_told),
-        cmocka_unit_test(a_busy_guest_is_decided),
-        cmocka_unit_test(ramps_cost_what_is_lost_on_the_way),
-        cmocka_unit_test(published_figures_stand_beside),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

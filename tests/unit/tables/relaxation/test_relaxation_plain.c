@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Waits of the relaxation table are waits only where the core was slower than the same plain code alone. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "tables/registry.h"
 #include "tables/relaxation/relaxation_parts.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 /* Whatever rises after the code: only what was slower than the same plain code alone has waited. */
-static void only_what_was_slower_has_waited(void **state)
+TEST(only_what_was_slower_has_waited)
 {
-    (void)state;
     static const struct {
         struct estimate slow, plain;
         bool slower;
@@ -53,9 +44,8 @@ static void only_what_was_slower_has_waited(void **state)
 }
 
 /* A frequency that swings by itself rises behind any code, in some repetitions even about when it did before. */
-static void a_swinging_frequency_has_no_waits(void **state)
+TEST(a_swinging_frequency_has_no_waits)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < rng_rounds(6); seed++) {
         static const char *const kernels[] = {"512fma", "256fma", "512or"};
         struct tables_options o;
@@ -74,13 +64,4 @@ static void a_swinging_frequency_has_no_waits(void **state)
         assert_true(t.n_missing > 0);
         table_free(&t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_what_was_slower_has_waited),
-        cmocka_unit_test(a_swinging_frequency_has_no_waits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

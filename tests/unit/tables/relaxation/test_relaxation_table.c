@@ -3,22 +3,12 @@
  * The relaxation table on models whose waits are known, and its analysis on made-up traces: waits within 1 us, shares
  * within their limits, and nothing where there is nothing.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/relaxation/relaxation_fit.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 /* ---- one repetition ---- */
 
@@ -69,9 +59,8 @@ static void check_rise(double rise, double halt, double lost_at)
     trace_free(&t);
 }
 
-static void a_rise_is_placed_to_a_fraction_of_the_period(void **state)
+TEST(a_rise_is_placed_to_a_fraction_of_the_period)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 3, 0);
     for (int i = 0; i < 60; i++) {
@@ -83,9 +72,8 @@ static void a_rise_is_placed_to_a_fraction_of_the_period(void **state)
     }
 }
 
-static void levels_that_do_not_differ_leave_nothing_to_wait_for(void **state)
+TEST(levels_that_do_not_differ_leave_nothing_to_wait_for)
 {
-    (void)state;
     struct trace t;
     struct relaxation_levels levels;
     make_rise(&t, 150, 10, NAN);
@@ -99,9 +87,8 @@ static void levels_that_do_not_differ_leave_nothing_to_wait_for(void **state)
 
 /* ---- distributions ---- */
 
-static void the_share_of_doubled_waits_is_not_biased_by_interruptions(void **state)
+TEST(the_share_of_doubled_waits_is_not_biased_by_interruptions)
 {
-    (void)state;
     enum { RUNS = 4000 };
     struct relaxation_rise *rise = calloc(RUNS, sizeof *rise);
     struct relaxation_waits w;
@@ -143,9 +130,8 @@ static void unnoticed(struct rng *r, double rate, double doubled, size_t n, stru
     assert_int_equal(relaxation_waits(rise, n, out), 0);
 }
 
-static void waits_begun_anew_unnoticed_are_not_taken_for_double_ones(void **state)
+TEST(waits_begun_anew_unnoticed_are_not_taken_for_double_ones)
 {
-    (void)state;
     enum { TABLES = 300 };
     struct rng r;
     struct relaxation_waits w;
@@ -177,9 +163,8 @@ static void waits_begun_anew_unnoticed_are_not_taken_for_double_ones(void **stat
 }
 
 /* A timer that ticks more often than the wait is long, and does not matter: all waits are alike nevertheless. */
-static void waits_that_are_always_interrupted_count_if_they_agree(void **state)
+TEST(waits_that_are_always_interrupted_count_if_they_agree)
 {
-    (void)state;
     enum { RUNS = 100 };
     struct relaxation_rise rise[RUNS];
     struct relaxation_waits w;
@@ -205,9 +190,8 @@ static void waits_that_are_always_interrupted_count_if_they_agree(void **state)
     assert_true(w.close < 60);
 }
 
-static void once_twice_or_anew_are_told_apart(void **state)
+TEST(once_twice_or_anew_are_told_apart)
 {
-    (void)state;
     assert_int_equal(relaxation_rearmed(335, 335, 670), 0);
     assert_int_equal(relaxation_rearmed(1005, 335, 670), 0); /* a doubled wait */
     assert_int_equal(relaxation_rearmed(672, 335, 670), 1);
@@ -291,9 +275,8 @@ static void check_toggling(const struct table *t, const char *from, double wait,
     assert_int_equal(found, 2);
 }
 
-static void the_published_waits_come_back(void **state)
+TEST(the_published_waits_come_back)
 {
-    (void)state;
     static const char *const from[] = {"256fma", "512or", "512fma"};
     struct model m;
     struct table t;
@@ -320,9 +303,8 @@ static void the_published_waits_come_back(void **state)
     table_free(&t);
 }
 
-static void random_waits_come_back(void **state)
+TEST(random_waits_come_back)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 21, 0);
     for (int c = 0; c < 5; c++) {
@@ -349,11 +331,10 @@ static void random_waits_come_back(void **state)
 }
 
 /* Toggling with such a wait takes longer than a recording of three pilots, for which there once was room. */
-static void a_long_wait_has_room(void **state)
+TEST(a_long_wait_has_room)
 {
     struct model m;
     struct table t;
-    (void)state;
     rig_load("xeon-gold-6130", &m);
     m.wait_us = 3900;
     m.wait_sigma_us = 2;
@@ -368,9 +349,8 @@ static void a_long_wait_has_room(void **state)
 }
 
 /* Interrupts of 1 us, many of which cannot be seen, begin waits anew: no wait is double. */
-static void interrupts_that_cannot_be_seen_double_no_wait(void **state)
+TEST(interrupts_that_cannot_be_seen_double_no_wait)
 {
-    (void)state;
     for (unsigned seed = 0; seed < rng_rounds(2); seed++) {
         struct tables_options o;
         struct model m;
@@ -393,9 +373,8 @@ static void interrupts_that_cannot_be_seen_double_no_wait(void **state)
 }
 
 /* Interrupts begin most of these waits anew, so that many do not end within 5 ms; all that is asked is measured. */
-static void long_waits_that_are_interrupted_are_measured(void **state)
+TEST(long_waits_that_are_interrupted_are_measured)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -415,9 +394,8 @@ static void check_missing(const struct table *t, const char *why)
             fail_msg("'%s' is not about '%s'", t->missing[i].why, why);
 }
 
-static void short_waits_are_measured_or_refused_for_what_they_are(void **state)
+TEST(short_waits_are_measured_or_refused_for_what_they_are)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -439,9 +417,8 @@ static void short_waits_are_measured_or_refused_for_what_they_are(void **state)
     }
 }
 
-static void a_rise_by_less_than_a_hundredth_is_told(void **state)
+TEST(a_rise_by_less_than_a_hundredth_is_told)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -455,9 +432,8 @@ static void a_rise_by_less_than_a_hundredth_is_told(void **state)
 }
 
 /* The i5 runs all at one frequency while all its cores are active; by default it is measured with one then. */
-static void few_cores_are_tried_where_all_show_nothing(void **state)
+TEST(few_cores_are_tried_where_all_show_nothing)
 {
-    (void)state;
     struct tables_options o;
     struct model m;
     struct table t;
@@ -482,9 +458,8 @@ static void few_cores_are_tried_where_all_show_nothing(void **state)
     table_free(&t);
 }
 
-static void how_it_was_measured_is_told(void **state)
+TEST(how_it_was_measured_is_told)
 {
-    (void)state;
     static const char *const settings[] = {"runs",       "runs_rearm", "runs_toggle", "period_us", "warmup_us",
                                            "observe_us", "search_us",  "burst_us",    "toggle_us"};
     struct tables_options o;
@@ -510,9 +485,8 @@ static void how_it_was_measured_is_told(void **state)
 }
 
 /* No two rows have the same keys. */
-static void keys_are_unique(void **state)
+TEST(keys_are_unique)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -539,9 +513,8 @@ static void keys_are_unique(void **state)
 }
 
 /* Where no frequency changes there is no row, and a reason. */
-static void nothing_is_invented(void **state)
+TEST(nothing_is_invented)
 {
-    (void)state;
     static const char *const none[] = {"generic-no-licence", "core-i9-11900k"};
     for (size_t k = 0; k < 2; k++) {
         struct model m;
@@ -557,9 +530,8 @@ static void nothing_is_invented(void **state)
 }
 
 /* Neighbors, a clock that floats, no counters: rises in noise passed for waits on which repetitions disagree. */
-static void a_busy_guest_is_decided(void **state)
+TEST(a_busy_guest_is_decided)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("cloud-guest", &m);
@@ -571,9 +543,8 @@ static void a_busy_guest_is_decided(void **state)
     table_free(&t);
 }
 
-static void the_same_seed_gives_the_same_text(void **state)
+TEST(the_same_seed_gives_the_same_text)
 {
-    (void)state;
     struct model m;
     char *text[2];
     for (int i = 0; i < 2; i++) {
@@ -588,30 +559,4 @@ static void the_same_seed_gives_the_same_text(void **state)
     assert_non_null(strstr(text[0], "After 512or the core speeds up again after 66"));
     free(text[0]);
     free(text[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rise_is_placed_to_a_fraction_of_the_period),
-        cmocka_unit_test(levels_that_do_not_differ_leave_nothing_to_wait_for),
-        cmocka_unit_test(the_share_of_doubled_waits_is_not_biased_by_interruptions),
-        cmocka_unit_test(waits_that_are_always_interrupted_count_if_they_agree),
-        cmocka_unit_test(once_twice_or_anew_are_told_apart),
-        cmocka_unit_test(the_published_waits_come_back),
-        cmocka_unit_test(random_waits_come_back),
-        cmocka_unit_test(a_long_wait_has_room),
-        cmocka_unit_test(waits_begun_anew_unnoticed_are_not_taken_for_double_ones),
-        cmocka_unit_test(interrupts_that_cannot_be_seen_double_no_wait),
-        cmocka_unit_test(long_waits_that_are_interrupted_are_measured),
-        cmocka_unit_test(short_waits_are_measured_or_refused_for_what_they_are),
-        cmocka_unit_test(a_rise_by_less_than_a_hundredth_is_told),
-        cmocka_unit_test(few_cores_are_tried_where_all_show_nothing),
-        cmocka_unit_test(how_it_was_measured_is_told),
-        cmocka_unit_test(keys_are_unique),
-        cmocka_unit_test(nothing_is_invented),
-        cmocka_unit_test(a_busy_guest_is_decided),
-        cmocka_unit_test(the_same_seed_gives_the_same_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

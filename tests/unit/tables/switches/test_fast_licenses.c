@@ -5,19 +5,10 @@
  * without a halt, and back after 3 us, or as often after twice that, with a halt of 1.4 us; all frequencies change
  * between two states every second or so.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "probes/guarded.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 static const double HIGH = 4.092, LOW = 3.793, DOWN_US = 2.9, WAIT_US = 3.1, HALT_US = 1.4;
 
@@ -91,9 +82,8 @@ static bool rises_soon(const struct phases *p)
            fabs(t->latency_us.value - HALT_US) < 0.4;
 }
 
-static void both_ways_are_seen(void **state)
+TEST(both_ways_are_seen)
 {
-    (void)state;
     struct model m;
     load_fast(&m);
     unsigned n = rng_rounds(20), down = 0, up = 0;
@@ -108,12 +98,4 @@ static void both_ways_are_seen(void **state)
     }
     print_message("of %u: %u down, %u up\n", n, down, up);
     assert_true(down >= n - n / 6 && up >= n - n / 6);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_ways_are_seen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a machine is asked to run so that a switch is held against its own first kernel and against either kernel alone,
  * in turn with the repetitions. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "probes/sample_cost.h"
 #include "probes/guarded.h"
-#include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 enum { RUNS = 16 };
 
@@ -103,9 +94,8 @@ static void expect_segment(enum asked what, size_t i, const char *kernel, double
 /* As many as were asked for; for one in sixteen of them, or of few for one in so many that there are seven or more,
  * either kernel alone for 20 ms, behind which 100 us are sampled; of the copy, which tells what a switch of code costs,
  * as many as repetitions where chains tell the clock. */
-static void a_switch_is_recorded_beside_its_kernels(void **state)
+TEST(a_switch_is_recorded_beside_its_kernels)
 {
-    (void)state;
     for (int counters = 0; counters < 2; counters++) {
         measure_spied("128fma", "512fma", counters, 0);
         assert_int_equal(spy.n[SWITCH], RUNS);
@@ -122,9 +112,8 @@ static void a_switch_is_recorded_beside_its_kernels(void **state)
 }
 
 /* What leaves upper halves in use must come before the second kernel, too. */
-static void a_dirty_kernel_comes_before_both(void **state)
+TEST(a_dirty_kernel_comes_before_both)
 {
-    (void)state;
     measure_spied("256fma-dirty", "128or", true, 0);
     for (int i = 0; i < 2; i++) {
         enum asked what = i ? SECOND_ALONE : FIRST_ALONE;
@@ -137,9 +126,8 @@ static void a_dirty_kernel_comes_before_both(void **state)
 
 /* A wait of 670 us: a recording of 100 us does not end as the second kernel alone runs, one of four times that nor; of
  * sixteen it does. */
-static void what_is_not_over_is_recorded_for_longer(void **state)
+TEST(what_is_not_over_is_recorded_for_longer)
 {
-    (void)state;
     measure_spied("512fma", "128fma", true, 100);
     assert_close(spy.longest_us, 1600, 1e-9);
     assert_int_equal(spy.n[SWITCH], 3 * RUNS);
@@ -174,9 +162,8 @@ static int begin_recording(double observe_us, double period_us, struct machine_e
 }
 
 /* At the switch 5 us are still fine enough, which the message says, too. */
-static void long_recordings_need_short_periods(void **state)
+TEST(long_recordings_need_short_periods)
 {
-    (void)state;
     struct machine_error err;
     assert_int_equal(begin_recording(500e3, 5.1, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "at most 5 us"));
@@ -184,15 +171,4 @@ static void long_recordings_need_short_periods(void **state)
     assert_string_equal(err.text, "interrupted");
     assert_int_equal(begin_recording(150, 5.1, &err), MACHINE_FAILED);
     assert_string_equal(err.text, "interrupted");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_switch_is_recorded_beside_its_kernels),
-        cmocka_unit_test(a_dirty_kernel_comes_before_both),
-        cmocka_unit_test(what_is_not_over_is_recorded_for_longer),
-        cmocka_unit_test(long_recordings_need_short_periods),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

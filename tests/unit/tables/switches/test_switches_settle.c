@@ -4,22 +4,12 @@
  * the usual recording, recordings that are asked to be too short, a machine that keeps its state from one repetition
  * to the next, and one whose frequency floats.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "probes/guarded.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 /* The 6130 with other durations: of throttling at less than 0.4 of the rate, of milder throttling, of waits. */
 static void load(struct model *m, double deep_us, double mild_us, double wait_us)
@@ -66,9 +56,8 @@ static void is_near(const struct table *t, size_t row, const char *column, doubl
 }
 
 /* Throttling of up to 500 us, as Intel allows, and two stretches of it. */
-static void long_throttling_is_seen_whole(void **state)
+TEST(long_throttling_is_seen_whole)
 {
-    (void)state;
     static const double us[][2] = {{140, 20}, {250, 20}, {100, 200}, {480, 20}, {30, 450}};
     for (size_t i = 0; i < rng_rounds(sizeof us / sizeof *us); i++) {
         struct model m;
@@ -95,9 +84,8 @@ static void long_throttling_is_seen_whole(void **state)
     }
 }
 
-static void long_waits_are_seen_whole(void **state)
+TEST(long_waits_are_seen_whole)
 {
-    (void)state;
     static const double us[] = {1600, 2000, 4000};
     for (size_t i = 0; i < rng_rounds(sizeof us / sizeof *us); i++) {
         struct model m;
@@ -115,9 +103,8 @@ static void long_waits_are_seen_whole(void **state)
 }
 
 /* What 5 ms do not show, a recording of 500 ms does. */
-static void a_long_wait_is_observed_for_longer(void **state)
+TEST(a_long_wait_is_observed_for_longer)
 {
-    (void)state;
     struct model m;
     struct table t;
     struct tables_options o;
@@ -132,9 +119,8 @@ static void a_long_wait_is_observed_for_longer(void **state)
 }
 
 /* Longer than anything that is looked for: no "none", and no frequency that is not the last. */
-static void an_endless_wait_is_undecided(void **state)
+TEST(an_endless_wait_is_undecided)
 {
-    (void)state;
     struct model m;
     struct table t;
     struct tables_options o;
@@ -151,9 +137,8 @@ static void an_endless_wait_is_undecided(void **state)
 }
 
 /* Only what was asked for is recorded, and what lies behind it is not made up. */
-static void a_short_recording_is_undecided(void **state)
+TEST(a_short_recording_is_undecided)
 {
-    (void)state;
     static const double us[] = {15, 25, 40, 55};
     for (size_t i = 0; i < rng_rounds(sizeof us / sizeof *us); i++) {
         struct model m;
@@ -232,9 +217,8 @@ static void measure_carrying(const struct table_kind *k, const struct model *m, 
     c.machine.ops->close(&c.machine);
 }
 
-static void the_first_kernel_is_back_before_the_switch(void **state)
+TEST(the_first_kernel_is_back_before_the_switch)
 {
-    (void)state;
     static const double waits[] = {670, 1100, 1600, 2400, 4000};
     for (size_t i = 0; i < rng_rounds(sizeof waits / sizeof *waits); i++) {
         struct model m;
@@ -268,9 +252,8 @@ static void make_one_line(char *text)
 }
 
 /* Where the warm-up was asked for, the reason is told and nothing else. */
-static void a_short_warm_up_is_told(void **state)
+TEST(a_short_warm_up_is_told)
 {
-    (void)state;
     struct model m;
     struct table t;
     struct tables_options o;
@@ -330,9 +313,8 @@ static bool slow_repetitions_are_kept(const struct model *m, const char *from, c
 }
 
 /* Where none of the few repetitions of the first kernel alone was limited, those that were "had not come back". */
-static void limited_repetitions_have_come_back(void **state)
+TEST(limited_repetitions_have_come_back)
 {
-    (void)state;
     struct rng x;
     unsigned held = 0, n = rng_rounds(30);
     rng_init(&x, 5, 0);
@@ -350,9 +332,8 @@ static void limited_repetitions_have_come_back(void **state)
 
 /* A clock that changes between the looks at either kernel alone and the recording, or while that lasts, as hypervisors
  * let it: nothing is late. Before, whole recordings were "not back". */
-static void a_clock_that_changes_is_not_late(void **state)
+TEST(a_clock_that_changes_is_not_late)
 {
-    (void)state;
     struct model m;
     unsigned told = 0, n = rng_rounds(60);
     rig_load("generic-no-licence", &m);
@@ -382,20 +363,4 @@ static void a_clock_that_changes_is_not_late(void **state)
     }
     if (told)
         fail_msg("%u of %u: not back at its own frequency", told, n);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_throttling_is_seen_whole),
-        cmocka_unit_test(long_waits_are_seen_whole),
-        cmocka_unit_test(a_long_wait_is_observed_for_longer),
-        cmocka_unit_test(an_endless_wait_is_undecided),
-        cmocka_unit_test(a_short_recording_is_undecided),
-        cmocka_unit_test(the_first_kernel_is_back_before_the_switch),
-        cmocka_unit_test(a_short_warm_up_is_told),
-        cmocka_unit_test(limited_repetitions_have_come_back),
-        cmocka_unit_test(a_clock_that_changes_is_not_late),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

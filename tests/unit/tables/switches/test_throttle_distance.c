@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How far behind a wide instruction code is throttled: against a search of all distances, and at the bounds. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tables/switches/throttle/throttle.h"
-#include "tests/support/close_to.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 /* F(1, n - 2), of which 95 % lie below: from tables. */
 static const double fisher[] = {[3] = 161.448, [5] = 10.128, [8] = 5.9874, [10] = 5.3177};
@@ -41,12 +33,11 @@ static double squares(const struct throttle_point *p, size_t n, double distance,
     return yy - xy * xy / xx;
 }
 
-static void limits_are_those_of_a_search(void **state)
+TEST(limits_are_those_of_a_search)
 {
     static const size_t numbers[] = {3, 5, 8, 10};
     enum { GRID = 40000 };
     struct rng x;
-    (void)state;
     rng_init(&x, 12, 0);
     for (unsigned k = 0; k < 24; k++) {
         struct throttle_point p[10];
@@ -88,11 +79,10 @@ static void limits_are_those_of_a_search(void **state)
 }
 
 /* Without noise: half an instruction either way, and what is left and how much the rates differ, as they were made. */
-static void exact_points_leave_half_an_instruction(void **state)
+TEST(exact_points_leave_half_an_instruction)
 {
     struct throttle_point p[12];
     struct throttle_reach r;
-    (void)state;
     make_points(p, 10, 64, 0.25);
     assert_int_equal(throttle_reach_find(p, 10, &r), 0);
     assert_close(r.distance.value, 64, 0.01);
@@ -117,11 +107,10 @@ static void exact_points_leave_half_an_instruction(void **state)
 }
 
 /* Rates that are alike by 2 % tell that the distance is no less than the largest spacing. */
-static void rates_that_are_alike_give_a_lower_bound(void **state)
+TEST(rates_that_are_alike_give_a_lower_bound)
 {
     struct throttle_point p[4] = {{10, 0.25}, {20, 0.25}, {40, 0.25}, {80, 0.2549}};
     struct throttle_reach r;
-    (void)state;
     assert_int_equal(throttle_reach_find(p, 4, &r), 0);
     assert_true(isnan(r.distance.value) && r.distance.lo == 80 && isnan(r.distance.hi));
     assert_close(r.ratio, 0.25, 0.002);
@@ -131,11 +120,10 @@ static void rates_that_are_alike_give_a_lower_bound(void **state)
 }
 
 /* Rates that rise from the smallest spacing on tell that it is no more than that. */
-static void rates_that_rise_at_once_give_an_upper_bound(void **state)
+TEST(rates_that_rise_at_once_give_an_upper_bound)
 {
     struct throttle_point p[4] = {{10, 0}, {20, 0}, {40, 0}, {80, 0}};
     struct throttle_reach r;
-    (void)state;
     for (size_t i = 0; i < 4; i++)
         p[i].ratio = 1 / (1 + 5 / p[i].spacing * 3);
     assert_int_equal(throttle_reach_find(p, 4, &r), 0);
@@ -152,15 +140,4 @@ static void rates_that_rise_at_once_give_an_upper_bound(void **state)
         p[i].ratio = 1 / (1 + fmin(1, 10.7 / p[i].spacing) * 3);
     assert_int_equal(throttle_reach_find(p, 4, &r), 0);
     assert_close(r.distance.value, 10.7, 0.02);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_are_those_of_a_search),
-        cmocka_unit_test(exact_points_leave_half_an_instruction),
-        cmocka_unit_test(rates_that_are_alike_give_a_lower_bound),
-        cmocka_unit_test(rates_that_rise_at_once_give_an_upper_bound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

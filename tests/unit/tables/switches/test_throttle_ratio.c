@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* At what share of its rate code runs while it is throttled, from samples made by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tables/switches/transition_summary.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 enum { RUNS = 3 };
 
@@ -69,9 +61,8 @@ static void expect_ratio(const struct trace *t, const struct phases *p, double v
     assert_close(e.hi - e.value, above, 1e-6);
 }
 
-static void instructions_a_cycle(void **state)
+TEST(instructions_a_cycle)
 {
-    (void)state;
     struct trace t;
     struct phase phase[5];
     struct phases p = phases_in(phase);
@@ -89,9 +80,8 @@ static void instructions_a_cycle(void **state)
 }
 
 /* Where the frequency is that of one chain, rates are of time: 3 in 4 us, 12 in 4 us. */
-static void instructions_a_nanosecond(void **state)
+TEST(instructions_a_nanosecond)
 {
-    (void)state;
     struct trace t;
     struct phase phase[5];
     struct phases p = phases_in(phase);
@@ -114,9 +104,8 @@ static void instructions_a_nanosecond(void **state)
 }
 
 /* Without two repetitions to compare, without samples or anything behind it: what the analysis has found. */
-static void nothing_to_compare(void **state)
+TEST(nothing_to_compare)
 {
-    (void)state;
     struct trace t;
     struct phase phase[5];
     struct phases p = phases_in(phase);
@@ -133,14 +122,4 @@ static void nothing_to_compare(void **state)
     phase[1].duration_us.value = 4; /* shorter than its samples */
     assert_true(transition_throttle_ratio(&t, &p, 1).value == 0.3);
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_a_cycle),
-        cmocka_unit_test(instructions_a_nanosecond),
-        cmocka_unit_test(nothing_to_compare),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

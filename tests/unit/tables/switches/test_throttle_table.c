@@ -4,25 +4,14 @@
  * The table of throttling on models: each phase against the model's parameters, the reach on scalar code for reaches
  * that no shipped model has, and the fit of the reach on made points.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/switches/throttle/throttle.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 #define TIME_US 1.0
 #define RELATIVE 0.01
@@ -108,9 +97,8 @@ static size_t check_rows(const struct model *m, const struct table *t)
     return wrong;
 }
 
-static void every_pair_of_the_6130(void **state)
+TEST(every_pair_of_the_6130)
 {
-    (void)state;
     skip_where_sanitized_in_brief("the others and --all run the same code there");
     struct model m;
     struct table t;
@@ -134,9 +122,8 @@ static void every_pair_of_the_6130(void **state)
     table_free(&t);
 }
 
-static void every_shipped_model(void **state)
+TEST(every_shipped_model)
 {
-    (void)state;
     skip_where_sanitized_in_brief("the others and --all run the same code there");
     char **names;
     size_t n;
@@ -159,9 +146,8 @@ static void every_shipped_model(void **state)
 }
 
 /* Reaches and ratios that nobody shipped; 0: throttling acts on whatever runs. */
-static void other_reaches(void **state)
+TEST(other_reaches)
 {
-    (void)state;
     static const double distances[] = {5, 12, 40, 61, 120, 170, 0, 1000};
     for (size_t i = 0; i < rng_fewer_sanitized(sizeof distances / sizeof *distances); i++) {
         struct model m;
@@ -188,9 +174,8 @@ static void other_reaches(void **state)
 
 /* A hyper-thread runs beside, now and then and for as long as throttling lasts, and only a few spacings are beyond the
  * reach: where the rates are then not those of one distance, it is undecided. */
-static void no_reach_where_rates_are_not_of_one(void **state)
+TEST(no_reach_where_rates_are_not_of_one)
 {
-    (void)state;
     const unsigned trials = rng_rounds(16);
     unsigned undecided = 0, wrong = 0;
     struct rng r;
@@ -267,9 +252,8 @@ static void draw_cold(struct model *m, struct rng *r, double *ratio, double *us)
 }
 
 /* Cold code hides when throttling begins: the limits allow for all of that, and the ratio is that of what follows. */
-static void throttling_that_begins_in_cold_code(void **state)
+TEST(throttling_that_begins_in_cold_code)
 {
-    (void)state;
     unsigned told = 0, denied = 0, hidden = 0, trials = rng_rounds(24);
     struct rng r;
     rng_init(&r, 23, 0);
@@ -304,9 +288,8 @@ static void throttling_that_begins_in_cold_code(void **state)
 
 /* Chains whose first adds are throttled tell a lower frequency: the ratio may be lower by as much, and its limits have
  * it, where the core stays at its frequency until then and changes it without a halt, or no ratio is told. */
-static void chains_that_are_throttled_are_in_the_limits(void **state)
+TEST(chains_that_are_throttled_are_in_the_limits)
 {
-    (void)state;
     unsigned told = 0, untold = 0, denied = 0, apart = 0, trials = rng_rounds(20);
     struct rng r;
     rng_init(&r, 29, 0);
@@ -345,9 +328,8 @@ static void chains_that_are_throttled_are_in_the_limits(void **state)
 }
 
 /* Two repetitions that differ by so much that the limits reach down to 0 do not show that there is any. */
-static void what_may_take_no_time_is_not_told(void **state)
+TEST(what_may_take_no_time_is_not_told)
 {
-    (void)state;
     unsigned told = 0, not_told = 0;
     struct model m;
     struct table t;
@@ -365,9 +347,8 @@ static void what_may_take_no_time_is_not_told(void **state)
     table_free(&t);
 }
 
-static void nothing_where_there_is_nothing(void **state)
+TEST(nothing_where_there_is_nothing)
 {
-    (void)state;
     struct model m;
     struct table t;
     struct tables_options o;
@@ -411,9 +392,8 @@ static char *told(const struct table *t)
 }
 
 /* Durations are compared among pairs that are throttled to the same part, and others are named. */
-static void unlike_pairs_are_not_mixed(void **state)
+TEST(unlike_pairs_are_not_mixed)
 {
-    (void)state;
     struct table t;
     table_init(&t, "throttle", table_throttle.columns, table_throttle.n_columns);
     phase_row(&t, "64add", "256fma", 1, 30, 0.25);
@@ -454,9 +434,8 @@ static void unlike_pairs_are_not_mixed(void **state)
 }
 
 /* Numbers of cores whose durations differ are told one by one, alike ones that follow each other together. */
-static void alike_numbers_of_cores_are_told_together(void **state)
+TEST(alike_numbers_of_cores_are_told_together)
 {
-    (void)state;
     struct table t;
     table_init(&t, "throttle", table_throttle.columns, table_throttle.n_columns);
     for (unsigned cores = 1; cores <= 16; cores *= 2) {
@@ -481,9 +460,8 @@ static size_t make_points(struct throttle_point *p, double distance, double rati
     return 10;
 }
 
-static void exact_points_give_the_reach(void **state)
+TEST(exact_points_give_the_reach)
 {
-    (void)state;
     struct throttle_point p[16];
     struct throttle_reach r;
     for (double distance = 3; distance < 160; distance += 7.3)
@@ -502,9 +480,8 @@ static void exact_points_give_the_reach(void **state)
         }
 }
 
-static void bounds_are_bounds(void **state)
+TEST(bounds_are_bounds)
 {
-    (void)state;
     struct throttle_point p[16];
     struct throttle_reach r;
     size_t n = make_points(p, 400, 0.25);
@@ -529,9 +506,8 @@ static void bounds_are_bounds(void **state)
 }
 
 /* With noise the limits must hold the truth about as often as they say. */
-static void limits_hold(void **state)
+TEST(limits_hold)
 {
-    (void)state;
     struct rng x;
     rng_init(&x, 42, 0);
     unsigned inside = 0, tries = 400;
@@ -548,24 +524,4 @@ static void limits_hold(void **state)
     }
     print_message("%u of %u limits hold\n", inside, tries);
     assert_true(inside >= 0.92 * tries);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_points_give_the_reach),
-        cmocka_unit_test(bounds_are_bounds),
-        cmocka_unit_test(limits_hold),
-        cmocka_unit_test(every_pair_of_the_6130),
-        cmocka_unit_test(no_reach_where_rates_are_not_of_one),
-        cmocka_unit_test(throttling_that_begins_in_cold_code),
-        cmocka_unit_test(chains_that_are_throttled_are_in_the_limits),
-        cmocka_unit_test(every_shipped_model),
-        cmocka_unit_test(other_reaches),
-        cmocka_unit_test(what_may_take_no_time_is_not_told),
-        cmocka_unit_test(nothing_where_there_is_nothing),
-        cmocka_unit_test(unlike_pairs_are_not_mixed),
-        cmocka_unit_test(alike_numbers_of_cores_are_told_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

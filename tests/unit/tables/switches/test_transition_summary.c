@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What phases that were made by hand come to, at the bounds that decide and beside them: the answers are
- * tests/golden/switches.made. After an intended change `make golden` rewrites it, and the diff shows what changed.
- */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* What phases that were made by hand come to, at the bounds that decide and beside them. */
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
 #include "tables/switches/transition_summary.h"
-#include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 enum { PHASES_MOST = 12 };
 
@@ -108,108 +94,11 @@ static void read_phases(const char *text, struct phases *p)
             read_phase(&text, &p->phases[p->n_phases++]);
 }
 
-static void write_figure(FILE *out, const char *name, const struct estimate *e)
-{
-    if (!isnan(e->value))
-        fprintf(out, "; %s %.4g", name, e->value);
-    if (!isnan(e->lo) && !isnan(e->hi))
-        fprintf(out, " [%.4g, %.4g]", e->lo, e->hi);
-}
-
-static void write_summary(FILE *out, const char *text)
-{
-    struct phase phase[PHASES_MOST];
-    struct transition transition[PHASES_MOST];
-    struct phases p = {.phases = phase, .transitions = transition};
-    struct transition_summary s;
-    struct trace t;
-    trace_init(&t);
-    read_phases(text, &p);
-    phases_leave_out_timeless(&p);
-    transition_summarize(&t, &p, &s);
-    fprintf(out, "%s\n  %s, %zu repetitions, %g halts", text, transition_switch_kind_name(s.kind), s.n, s.halts);
-    write_figure(out, "latency", &s.latency_us);
-    write_figure(out, "wait", &s.wait_us);
-    write_figure(out, "overhead", &s.overhead_us);
-    write_figure(out, "from", &s.from_ghz);
-    write_figure(out, "to", &s.to_ghz);
-    fprintf(out, "%s%s%s%s\n", s.phases[0] ? "; " : "", s.phases, s.detectable[0] ? "; detectable: " : "",
-            s.detectable);
-    trace_free(&t);
-}
-
 #define BEFORE "S-50+50:2.8~0.01/0 "
 #define AFTER "S0+100:2.8~0.01/0 "
 
-static const char *const made_phases[] = {
-    "",
-    BEFORE,
-    AFTER,
-    BEFORE AFTER,
-    BEFORE AFTER "d0.03",
-    BEFORE AFTER "v",
-    BEFORE AFTER "r20/18",
-    /* a fall with throttling and a halt */
-    BEFORE "T0+10~0.1:2.8~0.01/0*0.25 H10+5~0.2 S15+85:1.9~0.01/1 >0+15~0.3 d0.03",
-    BEFORE "T0+10~0.1:2.8~0.01/0*0.25 H10+5~0.2 S15+85:1.9~0.01/1 >0+15~0.3x9",
-    BEFORE "T0+10~0.1:2.8~0.01/0*0.25 H10+5~0.2 S15+85:1.9~0.01/1 >0+15~0.3x8",
-    BEFORE "S0+100:1.9/1 >0+0x4 r20/4",
-    BEFORE "S0+100:1.9/1 >0+0x5 r20/5",
-    BEFORE "S0+100:1.9/1 >0+0x4 r8/4",
-    BEFORE "S0+100:1.9/1 >0+0x4 r9/4",
-    /* a rise after a wait, also of two periods */
-    "S-50+50:1.9~0.01/1 W0+670~2:1.9~0.01/1 H670+10~0.2 S680+100:2.8~0.01/0 >670+10~0.3",
-    "S-50+50:1.9~0.01/1 W0+670~2:1.9~0.01/1m10 S680+100:2.8~0.01/0 >670+10~0.3",
-    "S-50+50:1.9~0.01/1 W0+670~2:1.9~0.01/1m7 S680+100:2.8~0.01/0 >670+10~0.3",
-    "S-50+50:1.9~0.01/1 W0+1~2:1.9~0.01/1 S1+100:2.8~0.01/0 >1+1~3",
-    /* there and back; two steps with a wait between */
-    BEFORE "S0+20:1.9~0.01/1 S20+50:2.8~0.01/0 >0+5 >20+5",
-    BEFORE "H0+5~0.1 S5+20~0.1:2.4~0.01/1 H25+5~0.1 S30+50:1.9~0.01/2 >0+5~0.1 >25+5~0.1",
-    BEFORE "H0+5~0.1 W5+20~0.1:2.4~0.01/1 H25+5~0.1 S30+50:2.8~0.01/0 >0+5~0.1 >25+5~0.1",
-    /* what begins before the switch, and what is not over by then */
-    BEFORE "S0+100:1.9~0.01/1 >-0.9+5",
-    BEFORE "S0+100:1.9~0.01/1 >-1.1+5",
-    BEFORE "S0+100:1.9~0.01/1 >-10+11.1",
-    BEFORE "S0+100:1.9~0.01/1 >-10+10.9",
-    /* phases of no length, and halves of the first */
-    BEFORE "T0+0.04:2.8/0*0.5 " AFTER,
-    BEFORE "T0+0.06:2.8/0*0.5 " AFTER,
-    BEFORE "H0+0.04 " AFTER,
-    BEFORE "H0+0.06 " AFTER,
-    "S-50+40:2.8/0 T-10+19:2.8/0*0.5 S9+50:2.8/0",
-    "S-50+40:2.8/0 T-10+21:2.8/0*0.5 S11+50:2.8/0",
-    /* a step that is smaller than what would have been found, unless the core halts for it */
-    BEFORE "S0+50:2.9~0.01/1 >0+5 d0.03",
-    BEFORE "S0+50:2.87~0.01/1 >0+5 d0.03",
-    BEFORE "H0+5 S5+50:2.87~0.01/1 >0+5 d0.03",
-    BEFORE "H0+5 S5+50:2.815~0.01/1 >0+5 d0.03",
-    /* license levels alone */
-    BEFORE "S0+50:2.8~0.01/0l1 >0+5",
-    BEFORE "S0+50:2.8~0.01/0l1",
-    BEFORE "S0+50:2.8~0.01/0l1 >0+5 v",
-    /* throttled; ramps; unknown */
-    BEFORE "T0+20~1:2.8~0.01/0*0.5 S20+50:2.8~0.01/0 >0+20~1",
-    BEFORE "T0+20~1:2.8~0.01/0 S20+50:2.8~0.01/0 >0+20~1",
-    BEFORE "R0+90~1:2.4~0.01/-1 S90+50:1.9~0.01/1 >0+90~1",
-    BEFORE "U0+20:2.8/0 S20+50:2.8~0.01/0 >0+20",
-    /* neither end may be anything but steady */
-    BEFORE "T0+20:2.8/0*0.5",
-    "T-50+50:2.8/0*0.5 " AFTER,
-    "W-50+50:2.8/0 " AFTER,
-};
-
-static void phases_made_by_hand(void **state)
-{
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    (void)state;
-    for (size_t i = 0; i < sizeof made_phases / sizeof *made_phases; i++)
-        write_summary(out, made_phases[i]);
-    golden_expect(&g, "switches", "made", true);
-}
-
 /* 1/2 to 1/10 where that is what it is within 2 %. */
-static void ratios_are_fractions_where_they_are(void **state)
+TEST(ratios_are_fractions_where_they_are)
 {
     static const struct {
         double ratio;
@@ -217,7 +106,6 @@ static void ratios_are_fractions_where_they_are(void **state)
     } cases[] = {{0.25, "1/4"},   {0.2549, "1/4"}, {0.2551, "0.26"}, {0.2451, "1/4"}, {0.2449, "0.24"}, {0.1, "1/10"},
                  {0.091, "0.09"}, {0.5, "1/2"},    {0.7, "0.70"},    {1, "1.00"},     {0.339, "1/3"},   {0, "0.00"}};
     char text[20];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         transition_ratio_text(cases[i].ratio, text, sizeof text);
         assert_string_equal(text, cases[i].text);
@@ -226,10 +114,9 @@ static void ratios_are_fractions_where_they_are(void **state)
 
 /* Samples that lost time are left out behind the fine part of a long recording: "0 halts" and a cost of 0 [0, 0] were
  * told of a step between two of the others, which had been a halt of 18 us. */
-static void a_step_between_coarse_samples_tells_no_halts(void **state)
+TEST(a_step_between_coarse_samples_tells_no_halts)
 {
     static const char text[] = "S-50+50:1.9/1 W0+1760:1.9/1 S1760+90000:2.8/0 >1760+0";
-    (void)state;
     for (int coarse = 0; coarse < 2; coarse++) {
         struct phase phase[PHASES_MOST];
         struct transition transition[PHASES_MOST];
@@ -248,7 +135,7 @@ static void a_step_between_coarse_samples_tells_no_halts(void **state)
     }
 }
 
-static void withheld_it_tells_only_from_where(void **state)
+TEST(withheld_it_tells_only_from_where)
 {
     struct transition_summary s = {.kind = SWITCH_FREQUENCY,
                                    .halts = 3,
@@ -260,7 +147,6 @@ static void withheld_it_tells_only_from_where(void **state)
                                    .overhead_us = {1, 1, 1},
                                    .phases = "x",
                                    .detectable = "y"};
-    (void)state;
     transition_summary_withhold(&s);
     assert_int_equal(s.kind, SWITCH_UNDECIDED);
     assert_true(s.halts == 0);
@@ -273,7 +159,7 @@ static void withheld_it_tells_only_from_where(void **state)
 
 /* Ascending, each once, in just the room there is; what is not known comes first, and what there is no room for is left
  * out. */
-static void numbers_of_cores_are_sorted(void **state)
+TEST(numbers_of_cores_are_sorted)
 {
     static const double rows[] = {8, 2, 8, NAN, 4, 1, 2, -1, 16};
     static const struct {
@@ -281,7 +167,6 @@ static void numbers_of_cores_are_sorted(void **state)
         unsigned cores[6];
     } cases[] = {{6, {0, 1, 2, 4, 8, 16}}, {5, {0, 1, 2, 4, 8}}, {4, {0, 2, 4, 8}}, {1, {8}}};
     struct table t;
-    (void)state;
     table_init(&t, "throttle", table_throttle.columns, table_throttle.n_columns);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         table_add_row(&t);
@@ -296,16 +181,4 @@ static void numbers_of_cores_are_sorted(void **state)
         free(cores);
     }
     table_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(phases_made_by_hand),
-        cmocka_unit_test(ratios_are_fractions_where_they_are),
-        cmocka_unit_test(a_step_between_coarse_samples_tells_no_halts),
-        cmocka_unit_test(withheld_it_tells_only_from_where),
-        cmocka_unit_test(numbers_of_cores_are_sorted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

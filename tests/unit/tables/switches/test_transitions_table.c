@@ -3,25 +3,14 @@
  * The table of transitions on models: each row against what the model's parameters say by arithmetic alone; a processor
  * without transitions; determinism; and the summary of made phases.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 #define TIME_US 1.0
 #define RELATIVE 0.01
@@ -128,9 +117,8 @@ static size_t check_rows(const struct model *m, const struct table *t, size_t *w
     return t->n_rows;
 }
 
-static void every_pair_of_the_6130(void **state)
+TEST(every_pair_of_the_6130)
 {
-    (void)state;
     skip_where_sanitized_in_brief("the others and --all run the same code there");
     struct model m;
     struct table t;
@@ -153,9 +141,8 @@ static void every_pair_of_the_6130(void **state)
     table_free(&t);
 }
 
-static void every_shipped_model(void **state)
+TEST(every_shipped_model)
 {
-    (void)state;
     skip_where_sanitized_in_brief("the others and --all run the same code there");
     char **names;
     size_t n, wrong = 0, rows = 0;
@@ -191,9 +178,8 @@ static void lines_fit(const char *text, size_t width)
     }
 }
 
-static void the_matrix_groups_what_is_alike(void **state)
+TEST(the_matrix_groups_what_is_alike)
 {
-    (void)state;
     struct model m;
     struct table t;
     struct tables_options o;
@@ -220,9 +206,8 @@ static void the_matrix_groups_what_is_alike(void **state)
     table_free(&t);
 }
 
-static void nothing_is_said_to_be_nothing(void **state)
+TEST(nothing_is_said_to_be_nothing)
 {
-    (void)state;
     struct model m;
     struct table t;
     struct tables_options o;
@@ -244,9 +229,8 @@ static void nothing_is_said_to_be_nothing(void **state)
 }
 
 /* A row depends on the machine, the options and itself: not on what else is measured. */
-static void rows_do_not_depend_on_others(void **state)
+TEST(rows_do_not_depend_on_others)
 {
-    (void)state;
     struct model m;
     struct table all, few;
     struct tables_options o;
@@ -281,9 +265,8 @@ static int stop_at_once(void *data, const struct table_kind *k, size_t done, siz
     return ++*(unsigned *)data > 10 || done > 3;
 }
 
-static void a_stop_is_heeded(void **state)
+TEST(a_stop_is_heeded)
 {
-    (void)state;
     struct model m;
     struct machine machine;
     struct machine_error err;
@@ -299,9 +282,8 @@ static void a_stop_is_heeded(void **state)
     machine.ops->close(&machine);
 }
 
-static void one_kernel_is_refused(void **state)
+TEST(one_kernel_is_refused)
 {
-    (void)state;
     struct model m;
     struct machine machine;
     struct machine_error err;
@@ -357,9 +339,8 @@ static struct transition_summary summarize(struct phase *list, size_t n, size_t 
     return s;
 }
 
-static void summaries_of_made_phases(void **state)
+TEST(summaries_of_made_phases)
 {
-    (void)state;
     struct phase nothing[] = {made(PHASE_STEADY, -50, 50, 3, 1, 0), made(PHASE_STEADY, 0, 150, 3, 1, 0)};
     struct transition_summary s = summarize(nothing, 2, 0, 10);
     assert_int_equal(s.kind, SWITCH_NONE);
@@ -412,9 +393,8 @@ static void summaries_of_made_phases(void **state)
 
 /* What begins before the switch was not caused by it; across it, nothing can be told. Seen on a machine without
  * counters: a throttle from -31.5 to -25.3 us became "licence only", with a latency of 6.2 us. */
-static void what_begins_before_the_switch_is_not_of_it(void **state)
+TEST(what_begins_before_the_switch_is_not_of_it)
 {
-    (void)state;
     struct phase list[] = {made(PHASE_STEADY, -50, 18.5, 3, 1, 0), made(PHASE_THROTTLE, -31.5, 6.2, 3, 0.8, 0),
                            made(PHASE_STEADY, -25.3, 25.3, 3, 1, 0), made(PHASE_STEADY, 0, 150, 3, 1, 0)};
     struct transition move = {.at_us = -31.5, .latency_us = {6.2, 6, 6.4}, .agreeing_runs = 10};
@@ -444,9 +424,8 @@ static void what_begins_before_the_switch_is_not_of_it(void **state)
 }
 
 /* What is smaller than the detection limit, or takes no time, is no finding; one repetition is no mode. */
-static void what_is_too_small_is_none(void **state)
+TEST(what_is_too_small_is_none)
 {
-    (void)state;
     struct phase faint[] = {made(PHASE_STEADY, -50, 50, 2.398, 1, 0), made(PHASE_STEADY, 0, 150, 2.389, 1, 1)};
     assert_int_equal(summarize(faint, 2, 1, 10).kind, SWITCH_NONE); /* 0.4 % where 1 % would be found */
     faint[1].freq_ghz.value = 2.33;
@@ -476,9 +455,8 @@ static void what_is_too_small_is_none(void **state)
     assert_string_equal(s.phases, "slow 670.0 us (in 20 % of the repetitions 1340.0 us)");
 }
 
-static void no_latency_is_below_zero(void **state)
+TEST(no_latency_is_below_zero)
 {
-    (void)state;
     struct trace t;
     struct transition move = {.latency_us = {-0.01, -0.02, 0.01}, .agreeing_runs = 10};
     struct phase list[] = {made(PHASE_STEADY, -50, 50, 3, 1, 0), made(PHASE_STEADY, 0, 150, 2, 1, 1)};
@@ -499,9 +477,8 @@ static void no_latency_is_below_zero(void **state)
     assert_true(s.kind == SWITCH_UNDECIDED && isnan(s.latency_us.value) && isnan(s.to_ghz.value) && !s.phases[0]);
 }
 
-static void ratios_in_words(void **state)
+TEST(ratios_in_words)
 {
-    (void)state;
     static const struct {
         double ratio;
         const char *text;
@@ -512,23 +489,4 @@ static void ratios_in_words(void **state)
         transition_ratio_text(cases[i].ratio, text, sizeof text);
         assert_string_equal(text, cases[i].text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ratios_in_words),
-        cmocka_unit_test(summaries_of_made_phases),
-        cmocka_unit_test(what_begins_before_the_switch_is_not_of_it),
-        cmocka_unit_test(what_is_too_small_is_none),
-        cmocka_unit_test(no_latency_is_below_zero),
-        cmocka_unit_test(every_pair_of_the_6130),
-        cmocka_unit_test(every_shipped_model),
-        cmocka_unit_test(the_matrix_groups_what_is_alike),
-        cmocka_unit_test(nothing_is_said_to_be_nothing),
-        cmocka_unit_test(rows_do_not_depend_on_others),
-        cmocka_unit_test(a_stop_is_heeded),
-        cmocka_unit_test(one_kernel_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

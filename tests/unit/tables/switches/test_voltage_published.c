@@ -4,17 +4,6 @@
  * frequency, and it is raised at the start of a throttle only from 256-bit FMA to 512 bits with two active cores
  * (Skylake-SP dissertation, section 3.2.2 and figure 3.3).
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
 #include "output/plot/chart_script.h"
 #include "output/plot/charts.h"
@@ -24,6 +13,7 @@
 #include "probes/transition.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 struct measured {
     struct trace trace;
@@ -84,9 +74,8 @@ static double volts_between(const struct trace *t, double begin, double end)
 
 /* Phases at 2.8, 2.4 and 1.9 GHz: each lower frequency with its lower voltage, which the model's file gives as 0.88,
  * 0.82 and 0.75 V. */
-static void voltage_falls_with_the_frequency(void **state)
+TEST(voltage_falls_with_the_frequency)
 {
-    (void)state;
     struct measured m;
     double before = INFINITY, volts = INFINITY;
     unsigned seen = 0;
@@ -114,9 +103,8 @@ static void voltage_falls_with_the_frequency(void **state)
     release(&m);
 }
 
-static void boost_only_where_it_was_seen(void **state)
+TEST(boost_only_where_it_was_seen)
 {
-    (void)state;
     static const struct {
         const char *from, *to;
         unsigned cores;
@@ -137,9 +125,8 @@ static void boost_only_where_it_was_seen(void **state)
 }
 
 /* The line of the plot is the running median of 21 neighbours in time, whatever the order of reading. */
-static void the_plot_shows_it(void **state)
+TEST(the_plot_shows_it)
 {
-    (void)state;
     struct measured m;
     struct series_grid grid;
     struct chart drawn = {.n_panels = 0};
@@ -179,9 +166,8 @@ static void the_plot_shows_it(void **state)
     release(&m);
 }
 
-static void the_json_holds_it(void **state)
+TEST(the_json_holds_it)
 {
-    (void)state;
     struct measured m;
     size_t numbers = 0;
     measure("128fma", "512fma", 16, &m);
@@ -214,9 +200,8 @@ static const struct model_phase *phase_at(const struct model_truth *t, double ti
 }
 
 /* Each phase has the voltage of its own frequency, and a halt has none, as nobody reads in it: not that of before. */
-static void volts_are_those_of_their_time(void **state)
+TEST(volts_are_those_of_their_time)
 {
-    (void)state;
     static const struct {
         const char *model, *from, *to;
     } cases[] = {{"xeon-gold-6130", "128fma", "512fma"}, {"xeon-gold-6130", "512fma", "128fma"},
@@ -256,16 +241,4 @@ static void volts_are_those_of_their_time(void **state)
     print_message("%zu halts, %zu other phases, %zu wrong\n", halts, others, wrong);
     assert_int_equal(wrong, 0);
     assert_true(halts >= rng_fewer_sanitized(24) && others >= rng_fewer_sanitized(60));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(voltage_falls_with_the_frequency),
-        cmocka_unit_test(boost_only_where_it_was_seen),
-        cmocka_unit_test(the_plot_shows_it),
-        cmocka_unit_test(the_json_holds_it),
-        cmocka_unit_test(volts_are_those_of_their_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

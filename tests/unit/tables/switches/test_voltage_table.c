@@ -3,17 +3,6 @@
  * The table of voltages on models: each running median against the model's parameters, away from the steps; what is
  * said where nothing can be read; and the running median of made readings.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/switches/voltage/volt_points.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
@@ -21,6 +10,7 @@
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 #include "tests/support/voltage_truth.h"
 
 #define VOLTS 0.002 /* a reading's noise is 1 mV, a median of 21 varies by a fifth of that */
@@ -84,9 +74,8 @@ static size_t check_rows(const struct model *m, const struct table *t, size_t *c
     return wrong;
 }
 
-static void every_shipped_model(void **state)
+TEST(every_shipped_model)
 {
-    (void)state;
     char **names;
     size_t n;
     rig_processors(&names, &n);
@@ -117,9 +106,8 @@ static void every_shipped_model(void **state)
 
 /* Where repetitions carry over, the first kernel comes from the second one's class, and without the boost that it has
  * from rest: that is what it runs at, and what is told; and nothing else passes. */
-static void a_voltage_may_depend_on_what_ran_before(void **state)
+TEST(a_voltage_may_depend_on_what_ran_before)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 31, 0);
     for (unsigned k = 0; k < rng_rounds(6); k++) {
@@ -161,9 +149,8 @@ static void a_voltage_may_depend_on_what_ran_before(void **state)
     }
 }
 
-static void told_to_a_person(void **state)
+TEST(told_to_a_person)
 {
-    (void)state;
     struct model m;
     struct table t;
     struct tables_options o;
@@ -186,9 +173,8 @@ static void told_to_a_person(void **state)
     table_free(&t);
 }
 
-static void what_cannot_be_read_is_missing(void **state)
+TEST(what_cannot_be_read_is_missing)
 {
-    (void)state;
     struct model m;
     struct machine machine;
     struct machine_ops ops;
@@ -217,9 +203,8 @@ static void add(struct trace *t, double time, double volts)
     t->channel[TRACE_VOLTS][t->n - 1] = (float)volts;
 }
 
-static void a_median_keeps_steps_sharp(void **state)
+TEST(a_median_keeps_steps_sharp)
 {
-    (void)state;
     struct trace t;
     struct phases none = {0};
     struct volt_point *v;
@@ -248,9 +233,8 @@ static void a_median_keeps_steps_sharp(void **state)
 
 /* The limits are the ranks of the binomial: of 21 readings the sixth from either end (Conover, Practical Nonparametric
  * Statistics, section 3.2). */
-static void few_readings(void **state)
+TEST(few_readings)
 {
-    (void)state;
     struct phases none = {0};
     for (size_t count = 0; count <= 30; count++) {
         struct trace t;
@@ -278,9 +262,8 @@ static void few_readings(void **state)
     }
 }
 
-static void a_level_is_that_of_the_phase(void **state)
+TEST(a_level_is_that_of_the_phase)
 {
-    (void)state;
     struct phase list[] = {{.kind = PHASE_STEADY, .start_us = -10, .duration_us = {10, 10, 10}, .freq_ghz = {3, 3, 3}},
                            {.kind = PHASE_HALT, .start_us = 0, .duration_us = {5, 5, 5}, .freq_ghz = {NAN, NAN, NAN}},
                            {.kind = PHASE_STEADY, .start_us = 5, .duration_us = {5, 5, 5}, .freq_ghz = {2, 2, 2}}};
@@ -311,18 +294,4 @@ static void a_level_is_that_of_the_phase(void **state)
         assert_true((v[i].time_us < 0 || v[i].time_us > 5) && v[i].volts.value == (v[i].time_us < 0 ? 1 : 2));
     free(v);
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_median_keeps_steps_sharp),
-        cmocka_unit_test(few_readings),
-        cmocka_unit_test(a_level_is_that_of_the_phase),
-        cmocka_unit_test(every_shipped_model),
-        cmocka_unit_test(a_voltage_may_depend_on_what_ran_before),
-        cmocka_unit_test(told_to_a_person),
-        cmocka_unit_test(what_cannot_be_read_is_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

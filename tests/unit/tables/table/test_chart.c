@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers beside bars and in cells, at the sizes at which they are written otherwise; and names and panels. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/table/chart_table.h"
+#include "tests/support/test.h"
 
-static void numbers_take_four_characters_or_so(void **state)
+TEST(numbers_take_four_characters_or_so)
 {
     static const struct {
         double value;
@@ -25,7 +16,6 @@ static void numbers_take_four_characters_or_so(void **state)
         {123456, "123k"},  {-12345, "-12.3k"}, {1000.5, "1000"}, {-0.5, "-0.50"},
     };
     char text[20];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         chart_number(cases[i].value, text, sizeof text);
         if (strcmp(text, cases[i].text) != 0)
@@ -33,10 +23,9 @@ static void numbers_take_four_characters_or_so(void **state)
     }
 }
 
-static void there_are_sixteen_panels(void **state)
+TEST(there_are_sixteen_panels)
 {
     struct chart c = {0};
-    (void)state;
     for (int i = 0; i < 16; i++)
         assert_non_null(chart_add_panel(&c, CHART_BARS, "a", "b", "c"));
     assert_null(chart_add_panel(&c, CHART_BARS, "a", "b", "c"));
@@ -49,11 +38,10 @@ static void there_are_sixteen_panels(void **state)
 }
 
 /* Colours begin anew behind the last; marks do not. Names are there once. */
-static void series_and_names(void **state)
+TEST(series_and_names)
 {
     struct chart c = {0};
     char name[10];
-    (void)state;
     struct chart_panel *p = chart_add_panel(&c, CHART_LINES, "", "", "");
     for (int i = 0; i < 9; i++) {
         snprintf(name, sizeof name, "s%d", i);
@@ -78,10 +66,9 @@ static void series_and_names(void **state)
 }
 
 /* What is not finite is left out, but for breaks; a panel of faint lines, or of cells that are absent, is empty. */
-static void what_a_panel_shows(void **state)
+TEST(what_a_panel_shows)
 {
     struct chart c = {0};
-    (void)state;
     struct chart_panel *p = chart_add_panel(&c, CHART_LINES, "", "", "");
     struct chart_series *s = chart_series(&c, p, "s");
     chart_add_point(&c, s, NAN, 1, 0, 0);
@@ -137,10 +124,9 @@ static void bar_of(struct chart *c, const char *name, double from, double to, in
 }
 
 /* As many bars, of the same look, of about the same lengths; what differs in any of these stays alone. */
-static void equal_bars_become_one(void **state)
+TEST(equal_bars_become_one)
 {
     struct chart c = {0};
-    (void)state;
     struct chart_panel *p = chart_add_panel(&c, CHART_BARS, "", "", "");
     bar_of(&c, "a", 0, 20, 1, "0.25");
     bar_of(&c, "b", 0, 20, 1, "0.25");
@@ -164,16 +150,4 @@ static void equal_bars_become_one(void **state)
     assert_string_equal(p->bars[2].text, ""); /* no text of one alone */
     assert_true(p->bars[4].category == 3 && p->bars[4].to == 23);
     chart_free(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_take_four_characters_or_so),
-        cmocka_unit_test(there_are_sixteen_panels),
-        cmocka_unit_test(series_and_names),
-        cmocka_unit_test(what_a_panel_shows),
-        cmocka_unit_test(equal_bars_become_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

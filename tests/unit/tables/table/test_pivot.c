@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The printer of tables: alignment, limits, further blocks, text that goes on below itself. */
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/table/pivot.h"
+#include "tests/support/test.h"
 #include "util/screen_text.h"
 
 static char *shown(struct pivot *p, bool colour)
@@ -31,9 +22,8 @@ static void prints(struct pivot *p, const char *expected)
     free(text);
 }
 
-static void columns_are_aligned_and_limits_in_brackets(void **state)
+TEST(columns_are_aligned_and_limits_in_brackets)
 {
-    (void)state;
     struct pivot p;
     pivot_init(&p, 1, "Title of %d", 3);
     pivot_line(&p, PIVOT_HEADING);
@@ -62,9 +52,8 @@ static void columns_are_aligned_and_limits_in_brackets(void **state)
                "64add                 0.0    -  a, b\n");
 }
 
-static void without_rows_nothing_is_printed(void **state)
+TEST(without_rows_nothing_is_printed)
 {
-    (void)state;
     struct pivot p;
     pivot_init(&p, 1, "Title");
     pivot_line(&p, PIVOT_HEADING);
@@ -72,9 +61,8 @@ static void without_rows_nothing_is_printed(void **state)
     prints(&p, "");
 }
 
-static void names_alone_are_printed_too(void **state)
+TEST(names_alone_are_printed_too)
 {
-    (void)state;
     struct pivot p;
     for (size_t names = 0; names < 4; names++) {
         pivot_init(&p, names, NULL);
@@ -92,9 +80,8 @@ static void names_alone_are_printed_too(void **state)
     prints(&p, expected);
 }
 
-static void groups_and_asides(void **state)
+TEST(groups_and_asides)
 {
-    (void)state;
     struct pivot p;
     for (int colour = 0; colour < 2; colour++) {
         pivot_init(&p, 1, NULL);
@@ -118,9 +105,8 @@ static void groups_and_asides(void **state)
 }
 
 /* 30 columns of 8: the names stand in each block. */
-static void what_does_not_fit_stands_in_further_blocks(void **state)
+TEST(what_does_not_fit_stands_in_further_blocks)
 {
-    (void)state;
     struct pivot p;
     pivot_init(&p, 1, NULL);
     pivot_line(&p, PIVOT_HEADING);
@@ -150,9 +136,8 @@ static void what_does_not_fit_stands_in_further_blocks(void **state)
     free(text);
 }
 
-static void text_goes_on_below_itself(void **state)
+TEST(text_goes_on_below_itself)
 {
-    (void)state;
     struct pivot p;
     pivot_init(&p, 1, NULL);
     pivot_line(&p, PIVOT_ROW);
@@ -174,9 +159,8 @@ static void text_goes_on_below_itself(void **state)
     free(text);
 }
 
-static void foreign_text_is_made_safe(void **state)
+TEST(foreign_text_is_made_safe)
 {
-    (void)state;
     struct pivot p;
     pivot_init(&p, 1, "%s", "a\033[31mb");
     pivot_line(&p, PIVOT_HEADING);
@@ -195,15 +179,14 @@ static const struct table_column columns[] = {
     {"share_hi", "1", TABLE_REAL, false, 3}, {"note", "", TABLE_TEXT, false, 0},
 };
 
-static void rows_of_a_table_as_described(void **state)
+TEST(rows_of_a_table_as_described)
 {
-    (void)state;
     static const struct pivot_field fields[] = {
         {"from -> to", NULL, PIVOT_PLAIN, pivot_pair}, {"event", "event", PIVOT_PLAIN, NULL},
         {"share", "share", PIVOT_PLAIN, NULL},         {"alone", "share", PIVOT_ALONE, NULL},
         {"%", "share", PIVOT_PERCENT, NULL},           {"note", "note", PIVOT_PLAIN, NULL},
     };
-    struct pivot_list l = {"List", "what", "this", 1, fields, sizeof fields / sizeof *fields};
+    struct pivot_list l = {.title = "List", .column = "what", .says = "this", .n_names = 1, PIVOT_FIELDS(fields)};
     struct table t;
     table_init(&t, "x", columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < 3; i++) {
@@ -232,9 +215,8 @@ static void rows_of_a_table_as_described(void **state)
     table_free(&t);
 }
 
-static void notes_are_wrapped(void **state)
+TEST(notes_are_wrapped)
 {
-    (void)state;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -259,9 +241,8 @@ static char *notes(bool colour, const char *heading, const char *lines, size_t m
     return text;
 }
 
-static void notes_stand_below_a_heading(void **state)
+TEST(notes_stand_below_a_heading)
 {
-    (void)state;
     static const struct {
         bool colour;
         const char *heading, *lines;
@@ -279,21 +260,4 @@ static void notes_stand_below_a_heading(void **state)
         assert_string_equal(text, cases[i].expected);
         free(text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_are_aligned_and_limits_in_brackets),
-        cmocka_unit_test(without_rows_nothing_is_printed),
-        cmocka_unit_test(names_alone_are_printed_too),
-        cmocka_unit_test(groups_and_asides),
-        cmocka_unit_test(what_does_not_fit_stands_in_further_blocks),
-        cmocka_unit_test(text_goes_on_below_itself),
-        cmocka_unit_test(foreign_text_is_made_safe),
-        cmocka_unit_test(rows_of_a_table_as_described),
-        cmocka_unit_test(notes_are_wrapped),
-        cmocka_unit_test(notes_stand_below_a_heading),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* analysis/table*.c: building, reading back, and the three forms of a table. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
-#include "tables/table/table.h"
+#include "tables/table/tables.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 static const struct table_column columns[] = {
     {.name = "kernel", .unit = "", .type = TABLE_TEXT, .key = true},
@@ -59,14 +50,13 @@ static char *print_with(int (*print)(FILE *, const struct table *), const struct
 
 static int print_text(FILE *out, const struct table *t)
 {
-    table_print(out, false, t, "Title", NULL);
+    tables_print(out, false, &(const struct table_kind){.title = "Title"}, t);
     return 0;
 }
 
-static void fields_come_back(void **state)
+TEST(fields_come_back)
 {
     struct table t;
-    (void)state;
     fill(&t);
     assert_int_equal(t.n_rows, 2);
     assert_string_equal(table_text(&t, 0, "kernel"), "512fma@1/8, \"x\"");
@@ -83,10 +73,9 @@ static void fields_come_back(void **state)
     table_free(&t);
 }
 
-static void mistakes_are_remembered(void **state)
+TEST(mistakes_are_remembered)
 {
     struct table t;
-    (void)state;
     table_init(&t, "x", columns, N_COLUMNS);
     table_put_number(&t, "n", 1); /* there is no row yet */
     assert_true(t.failed);
@@ -104,11 +93,10 @@ static void mistakes_are_remembered(void **state)
     table_free(&t);
 }
 
-static void json_comes_back_the_same(void **state)
+TEST(json_comes_back_the_same)
 {
     struct table t, back;
     char why[300];
-    (void)state;
     fill(&t);
     char *json = table_to_json(&t);
     assert_non_null(json);
@@ -126,10 +114,9 @@ static void json_comes_back_the_same(void **state)
 }
 
 /* What design.md promises to readers of the file. */
-static void json_has_the_promised_members(void **state)
+TEST(json_has_the_promised_members)
 {
     struct table t;
-    (void)state;
     fill(&t);
     char *json = table_to_json(&t);
     json_t *root = json_loads(json, 0, NULL);
@@ -153,10 +140,9 @@ static void json_has_the_promised_members(void **state)
     table_free(&t);
 }
 
-static void csv_quotes_and_leaves_empty(void **state)
+TEST(csv_quotes_and_leaves_empty)
 {
     struct table t;
-    (void)state;
     fill(&t);
     char *csv = print_with(table_write_csv, &t);
     assert_non_null(strstr(csv, "# format: characterize-table/1\n"));
@@ -168,10 +154,9 @@ static void csv_quotes_and_leaves_empty(void **state)
     table_free(&t);
 }
 
-static void the_screen_says_what_is_modelled_and_missing(void **state)
+TEST(the_screen_says_what_is_modelled_and_missing)
 {
     struct table t;
-    (void)state;
     fill(&t);
     table_add_missing(&t, "needs avx512f");
     table_put_text(&t, "kernel", "a\033[31mb"); /* escapes of others do not reach the terminal */
@@ -185,10 +170,9 @@ static void the_screen_says_what_is_modelled_and_missing(void **state)
     table_free(&t);
 }
 
-static void parts_are_joined(void **state)
+TEST(parts_are_joined)
 {
     struct table t, more, other;
-    (void)state;
     fill(&t);
     fill(&more);
     table_append(&t, &more);
@@ -205,9 +189,8 @@ static void parts_are_joined(void **state)
 }
 
 /* What is concluded from rows must not depend on whether they were measured or read back. */
-static void a_table_holds_what_its_file_holds(void **state)
+TEST(a_table_holds_what_its_file_holds)
 {
-    (void)state;
     struct table t, back;
     char why[200] = "";
     table_init(&t, "frequency", columns, N_COLUMNS);
@@ -243,9 +226,8 @@ static void a_table_holds_what_its_file_holds(void **state)
 }
 
 /* The same text, the same number, or both nothing; the numbers of a column once each, as far as there is room. */
-static void fields_are_compared(void **state)
+TEST(fields_are_compared)
 {
-    (void)state;
     struct table t;
     double out[4] = {0};
     table_init(&t, "frequency", columns, N_COLUMNS);
@@ -267,7 +249,7 @@ static void fields_are_compared(void **state)
     table_free(&t);
 }
 
-static void broken_files_are_refused(void **state)
+TEST(broken_files_are_refused)
 {
     const struct {
         const char *text, *said;
@@ -298,7 +280,6 @@ static void broken_files_are_refused(void **state)
          "[\"real\"], \"rows\": [], \"missing\": [{}]}",
          "no \"why\""},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct table t;
         char why[300] = "";
@@ -316,7 +297,7 @@ struct range_case {
 };
 
 /* Whatever is in a file: each column holds what it can be. */
-static void numbers_out_of_range_are_refused(void **state)
+TEST(numbers_out_of_range_are_refused)
 {
     static const struct range_case cases[] = {
         {"freq_ghz", "GHz", TABLE_REAL, {1e-6, 2.8, 100}, {0, -1.9, 2800086}},
@@ -344,7 +325,6 @@ static void numbers_out_of_range_are_refused(void **state)
         {"umask", "", TABLE_WHOLE, {0, 0x18, 255}, {-1, 0.5, 1e17}},
         {"of_another_version", "furlong", TABLE_REAL, {-1e30, 0, 1e30}, {NAN, NAN, NAN}},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct range_case *k = &cases[i];
         for (int j = 0; j < 6; j++) {
@@ -375,10 +355,9 @@ static void numbers_out_of_range_are_refused(void **state)
 }
 
 /* Any table survives JSON: nine digits of every number, all texts, all gaps. */
-static void random_tables_come_back(void **state)
+TEST(random_tables_come_back)
 {
     struct rng r;
-    (void)state;
     rng_init(&r, 5, 0);
     for (int i = 0; i < 200; i++) {
         struct table t, back;
@@ -405,23 +384,4 @@ static void random_tables_come_back(void **state)
         table_free(&t);
         table_free(&back);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_come_back),
-        cmocka_unit_test(mistakes_are_remembered),
-        cmocka_unit_test(json_comes_back_the_same),
-        cmocka_unit_test(json_has_the_promised_members),
-        cmocka_unit_test(csv_quotes_and_leaves_empty),
-        cmocka_unit_test(the_screen_says_what_is_modelled_and_missing),
-        cmocka_unit_test(parts_are_joined),
-        cmocka_unit_test(a_table_holds_what_its_file_holds),
-        cmocka_unit_test(fields_are_compared),
-        cmocka_unit_test(broken_files_are_refused),
-        cmocka_unit_test(numbers_out_of_range_are_refused),
-        cmocka_unit_test(random_tables_come_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What each column of a table may hold: the ends of its range, and what is just beyond them. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/table/table.h"
+#include "tests/support/test.h"
 
 static const struct {
     const char *name, *unit;
@@ -49,9 +41,8 @@ static void expect(const struct table_column *c, double value, const char *text)
         fail_msg("%s %.17g: %s", c->name, value, refused ? refused : "taken");
 }
 
-static void ends_of_ranges(void **state)
+TEST(ends_of_ranges)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         struct table_column c = {.name = columns[i].name, .unit = columns[i].unit, .type = TABLE_REAL};
         const char *text = columns[i].text ? columns[i].text : "";
@@ -78,9 +69,8 @@ static void ends_of_ranges(void **state)
     }
 }
 
-static void whole_numbers_and_others(void **state)
+TEST(whole_numbers_and_others)
 {
-    (void)state;
     struct table_column whole = {.name = "n", .unit = "", .type = TABLE_WHOLE},
                         other = {.name = "other", .unit = "", .type = TABLE_REAL},
                         text = {.name = "kernel", .unit = "", .type = TABLE_TEXT},
@@ -96,13 +86,4 @@ static void whole_numbers_and_others(void **state)
     expect(&ghz, 0, ""); /* the one range without its lower end */
     expect(&ghz, 100, NULL);
     expect(&ghz, 100.001, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_of_ranges),
-        cmocka_unit_test(whole_numbers_and_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a column of a trace may hold: in files, and in what the probes record. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
+#include "tests/support/test.h"
 #include "trace/trace.h"
 #include "probes/transition.h"
 #include "tests/support/broken_machine.h"
@@ -81,9 +71,8 @@ static void write_five(const char *column, const char *value, char *text, size_t
     }
 }
 
-static void each_end_of_each_column(void **state)
+TEST(each_end_of_each_column)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const struct end *e = &ends[i];
         char text[300], wanted[100];
@@ -108,9 +97,8 @@ static void each_end_of_each_column(void **state)
 }
 
 /* Numbers drawn on both sides of each end, near it and far from it. */
-static void ends_at_random(void **state)
+TEST(ends_at_random)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 1, 0);
     for (unsigned k = 0; k < 7000; k++) {
@@ -135,9 +123,8 @@ static void ends_at_random(void **state)
     }
 }
 
-static void a_core_is_at_one_level_at_a_time(void **state)
+TEST(a_core_is_at_one_level_at_a_time)
 {
-    (void)state;
     static const struct {
         const char *levels;
         bool good;
@@ -179,9 +166,8 @@ static char *long_text(size_t n, size_t bad, size_t step, const char *column, si
     return text;
 }
 
-static void fewer_than_one_in_a_thousand_are_discarded(void **state)
+TEST(fewer_than_one_in_a_thousand_are_discarded)
 {
-    (void)state;
     static const struct {
         size_t n, bad;
         bool taken;
@@ -216,9 +202,8 @@ static void fewer_than_one_in_a_thousand_are_discarded(void **state)
 }
 
 /* They are told with the answer, and by the file that is written. */
-static void discarded_samples_are_counted(void **state)
+TEST(discarded_samples_are_counted)
 {
-    (void)state;
     size_t size;
     char *text = long_text(9000, 3, 1000, "freq_ghz", &size), *again = NULL;
     struct trace t, back;
@@ -257,9 +242,8 @@ static void discarded_samples_are_counted(void **state)
     trace_free(&t);
 }
 
-static void counts_that_cannot_be(void **state)
+TEST(counts_that_cannot_be)
 {
-    (void)state;
     static const char *const wrong[] = {"",           "3",
                                         "0 of 9000",  "3 of 3000",
                                         "-3 of 9000", "3 of -9000",
@@ -297,9 +281,8 @@ static void taken(const char *text)
     trace_free(&t);
 }
 
-static void discarded_repetitions_are_not_there(void **state)
+TEST(discarded_repetitions_are_not_there)
 {
-    (void)state;
 #define SAMPLES "run,time_us,ipc\n3,1,1\n9,1,1\n3,2,1\n9,2,1\n"
     refused("# cpu: x\n# discarded: slow = 3\n" SAMPLES, 2, "discarded: run 3 is not discarded");
     refused("# discarded: slow = 1,2,9; other = 4\n" SAMPLES, 1, "run 9 is not discarded: the file has samples");
@@ -312,9 +295,8 @@ static void discarded_repetitions_are_not_there(void **state)
     taken("# discarded: \n" SAMPLES);
 }
 
-static void times_that_stand_still(void **state)
+TEST(times_that_stand_still)
 {
-    (void)state;
     refused("time_us,ipc\n1,1\n1,1\n1,1\n1,1\n2,1\n", 0, "time_us does not advance in 3 of 4 samples");
     refused("run,time_us,ipc\n0,0,1\n0,0,1\n1,0,1\n1,0,1\n", 0, "in 2 of 2 samples");
     taken("time_us,ipc\n1,1\n1,1\n2,1\n");             /* half of them */
@@ -405,9 +387,8 @@ static void answer_within(const struct trace *t)
 }
 
 /* Whatever stands there, the file is refused, with a place and one line, or all that was read lies within. */
-static void nonsense_in_one_cell(void **state)
+TEST(nonsense_in_one_cell)
 {
-    (void)state;
     size_t size, refusals = 0, answers = 0;
     char *good = good_file(&size), *text = malloc(size + 100);
     for (unsigned k = 0; k < 5000; k++) {
@@ -451,9 +432,8 @@ static void nonsense_in_one_cell(void **state)
 /* ---- what the probes record ---- */
 
 /* A sample that no core can have spoils its repetition, and says so. */
-static void counters_that_cannot_be_believed(void **state)
+TEST(counters_that_cannot_be_believed)
 {
-    (void)state;
     static const struct {
         enum fault fault;
         enum counter_id counter;
@@ -494,21 +474,4 @@ static void counters_that_cannot_be_believed(void **state)
         repetitions_free(&result);
         machine.ops->close(&machine);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_end_of_each_column),
-        cmocka_unit_test(ends_at_random),
-        cmocka_unit_test(a_core_is_at_one_level_at_a_time),
-        cmocka_unit_test(fewer_than_one_in_a_thousand_are_discarded),
-        cmocka_unit_test(discarded_samples_are_counted),
-        cmocka_unit_test(counts_that_cannot_be),
-        cmocka_unit_test(discarded_repetitions_are_not_there),
-        cmocka_unit_test(times_that_stand_still),
-        cmocka_unit_test(nonsense_in_one_cell),
-        cmocka_unit_test(counters_that_cannot_be_believed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Grades of repetitions, and what they agree on: at the shares and frequencies that decide, and beside them. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/trigger/trigger_fit.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 enum { SIGHTS_MOST = 32 };
 
@@ -25,7 +15,7 @@ static size_t of_grades(const char *grades, struct sight s[SIGHTS_MOST])
 }
 
 /* Four in five reach it, one in five at most goes beyond. */
-static void repetitions_agree_by_four_in_five(void **state)
+TEST(repetitions_agree_by_four_in_five)
 {
     static const struct {
         const char *grades;
@@ -55,7 +45,6 @@ static void repetitions_agree_by_four_in_five(void **state)
         {"000000000000000111", 0},
     };
     struct sight s[SIGHTS_MOST];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t n = of_grades(cases[i].grades, s);
         if (trigger_agreed(s, n) != cases[i].agreed)
@@ -63,11 +52,10 @@ static void repetitions_agree_by_four_in_five(void **state)
     }
 }
 
-static void shares_are_of_those_that_reach_it(void **state)
+TEST(shares_are_of_those_that_reach_it)
 {
     struct sight s[SIGHTS_MOST];
     size_t n = of_grades("00122333", s);
-    (void)state;
     assert_close(trigger_share(s, n, 0), 1, 1e-12);
     assert_close(trigger_share(s, n, 1), 6 / 8.0, 1e-12);
     assert_close(trigger_share(s, n, 2), 5 / 8.0, 1e-12);
@@ -83,12 +71,11 @@ static void expect_grades(const struct sight *s, size_t n, const char *grades)
             fail_msg("repetition %zu: grade %d, not %c", i, s[i].grade, grades[i]);
 }
 
-static void levels_are_the_grades_where_all_are_counted(void **state)
+TEST(levels_are_the_grades_where_all_are_counted)
 {
     static const double level[] = {0, 0.49, 0.5, 1.2, 1.49, 1.51, 2};
     struct trigger_grades g;
     struct sight s[SIGHTS_MOST];
-    (void)state;
     for (size_t i = 0; i < 7; i++)
         s[i] = (struct sight){.freq = 3 - 0.1 * (double)i, .level = level[i], .grade = 7};
     assert_int_equal(trigger_grade(s, 7, &g), 0);
@@ -109,12 +96,11 @@ static void levels_are_the_grades_where_all_are_counted(void **state)
     assert_int_equal(g.n, 0);
 }
 
-static void frequencies_are_where_one_is_not(void **state)
+TEST(frequencies_are_where_one_is_not)
 {
     static const double ghz[] = {2.8, 2.79, 2.4, 2.8, 2.41, 1.9, 1.9, 2.39, 2.6};
     struct trigger_grades g;
     struct sight s[SIGHTS_MOST];
-    (void)state;
     for (size_t i = 0; i < 9; i++)
         s[i] = (struct sight){.freq = ghz[i], .level = i ? 0 : NAN, .grade = 3};
     assert_int_equal(trigger_grade(s, 9, &g), 0);
@@ -133,11 +119,10 @@ static void frequencies_are_where_one_is_not(void **state)
 
 /* Nearer to the grade than to the one above that was seen: by counters half a level, by frequencies the geometric
  * mean. */
-static void a_further_repetition_reaches_what_is_nearer(void **state)
+TEST(a_further_repetition_reaches_what_is_nearer)
 {
     const struct trigger_grades counted = {.n = 3, .counted = true}, ranked = {.n = 3, .freq = {2.8, 2.4, 1.9}},
                                 gap = {.n = 3, .freq = {2.8, NAN, 1.9}}, none = {.n = 3, .freq = {NAN, NAN, 1.9}};
-    (void)state;
     assert_true(trigger_reaches(&(struct sight){.level = 0.5}, &counted, 1));
     assert_false(trigger_reaches(&(struct sight){.level = 0.49}, &counted, 1));
     assert_true(trigger_reaches(&(struct sight){.level = 1.5}, &counted, 2));
@@ -149,16 +134,4 @@ static void a_further_repetition_reaches_what_is_nearer(void **state)
     assert_true(trigger_reaches(&(struct sight){.freq = sqrt(2.8 * 1.9) - 1e-6}, &gap, 2));
     assert_false(trigger_reaches(&(struct sight){.freq = sqrt(2.8 * 1.9) + 1e-6}, &gap, 2));
     assert_false(trigger_reaches(&(struct sight){.freq = 2.8}, &none, 2));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(repetitions_agree_by_four_in_five),
-        cmocka_unit_test(shares_are_of_those_that_reach_it),
-        cmocka_unit_test(levels_are_the_grades_where_all_are_counted),
-        cmocka_unit_test(frequencies_are_where_one_is_not),
-        cmocka_unit_test(a_further_repetition_reaches_what_is_nearer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

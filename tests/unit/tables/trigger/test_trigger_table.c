@@ -4,17 +4,6 @@
  * The trigger table on models with known parameters, and its analysis on made-up answers: what comes out must be what
  * the model file says, by arithmetic that is done here.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/stats/threshold.h"
 #include "probes/sequence.h"
 #include "tables/trigger/trigger_fit.h"
@@ -22,14 +11,13 @@
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 /* ---- the analysis ---- */
 
-static void a_sharp_threshold_lies_between_the_answers(void **state)
+TEST(a_sharp_threshold_lies_between_the_answers)
 {
-    (void)state;
     const struct threshold_trial trial[] = {{100, false}, {400, true}, {200, false}, {300, true}};
     struct threshold t;
     threshold_fit(trial, 4, &t);
@@ -41,9 +29,8 @@ static void a_sharp_threshold_lies_between_the_answers(void **state)
 }
 
 /* Thresholds that vary: the limits must hold the median in about 95 % of the cases, and not be far too wide. */
-static void a_scattered_threshold_is_found_with_honest_limits(void **state)
+TEST(a_scattered_threshold_is_found_with_honest_limits)
 {
-    (void)state;
     enum { CASES = 100, TRIALS = 200 };
     unsigned hits = 0;
     double width = 0, sigma = 0;
@@ -67,18 +54,16 @@ static void a_scattered_threshold_is_found_with_honest_limits(void **state)
     assert_true(fabs(sigma / 250 - 1) < 0.15);
 }
 
-static void shares_have_the_limits_of_clopper_and_pearson(void **state)
+TEST(shares_have_the_limits_of_clopper_and_pearson)
 {
-    (void)state;
     struct estimate none = threshold_share(0, 10), half = threshold_share(5, 10), nothing = threshold_share(0, 0);
     assert_true(none.value == 0 && none.lo == 0 && fabs(none.hi - 0.30850) < 1e-4);
     assert_true(half.value == 0.5 && fabs(half.lo - 0.18709) < 1e-4 && fabs(half.hi - 0.81291) < 1e-4);
     assert_true(isnan(nothing.value) && isnan(nothing.lo));
 }
 
-static void frequencies_become_grades_and_disagreement_none(void **state)
+TEST(frequencies_become_grades_and_disagreement_none)
 {
-    (void)state;
     struct sight s[10];
     struct trigger_grades g;
     for (int i = 0; i < 10; i++)
@@ -189,9 +174,8 @@ static void check_mixture(const struct table *t, const char *one, const char *tw
                 table_number(t, i, "level_with") == second);
 }
 
-static void the_published_triggers_come_back(void **state)
+TEST(the_published_triggers_come_back)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -237,9 +221,8 @@ static struct model_demand *demand_of(struct model *m, unsigned width, enum kern
 }
 
 /* Other counts, rates and waits; with and without license counters. Counts within 1 % or 1 us. */
-static void random_triggers_come_back(void **state)
+TEST(random_triggers_come_back)
 {
-    (void)state;
     static const char *const kernels[] = {"256fma", "512fma"};
     struct rng r;
     rng_init(&r, 5, 0);
@@ -273,9 +256,8 @@ static void random_triggers_come_back(void **state)
 }
 
 /* What a model does not have must not be found. */
-static void nothing_is_invented(void **state)
+TEST(nothing_is_invented)
 {
-    (void)state;
     static const char *const kernels[] = {"256fma", "512or"};
     struct model m;
     struct table t;
@@ -304,9 +286,8 @@ static void nothing_is_invented(void **state)
 
 /* A guest whose clock floats by 12 % and whose siblings come and go: of 512-bit code it is told that it is throttled,
  * and of all other code that nothing is asked for. */
-static void a_busy_guest_gets_answers(void **state)
+TEST(a_busy_guest_gets_answers)
 {
-    (void)state;
     static const char *const kernels[] = {"128fma", "256fma", "512or", "512fma"};
     struct model m;
     struct table t;
@@ -331,9 +312,8 @@ static void a_busy_guest_gets_answers(void **state)
 
 /* Code on dirty registers runs at another clock than the burst ahead of it, and as fast as on clean ones: without
  * counters 0.96 and 1.04 of that were told, the ratios of the clocks. */
-static void dirty_registers_do_not_slow_by_the_clock(void **state)
+TEST(dirty_registers_do_not_slow_by_the_clock)
 {
-    (void)state;
     static const char *const kernels[] = {"512or", "512fma"};
     struct model m;
     struct table t;
@@ -352,9 +332,8 @@ static void dirty_registers_do_not_slow_by_the_clock(void **state)
 
 /* Where nothing is asked for below a count what throttles is the level: a count of throttling above that of the level
  * was told beside it. */
-static void what_a_level_throttles_is_no_row_of_its_own(void **state)
+TEST(what_a_level_throttles_is_no_row_of_its_own)
 {
-    (void)state;
     static const char *const kernels[] = {"256fma"};
     static const double counts[] = {500, 3000, 13000};
     for (size_t i = 0; i < 3; i++) {
@@ -376,9 +355,8 @@ static void what_a_level_throttles_is_no_row_of_its_own(void **state)
 
 /* A throttle to 0.88 of the rate, which passed for the full one; and where nothing is asked for, what would have been
  * found. */
-static void mild_throttling_is_found(void **state)
+TEST(mild_throttling_is_found)
 {
-    (void)state;
     struct model m;
     struct table t;
     size_t nothing = 0;
@@ -399,9 +377,8 @@ static void mild_throttling_is_found(void **state)
     table_free(&t);
 }
 
-static void the_same_seed_gives_the_same_rows(void **state)
+TEST(the_same_seed_gives_the_same_rows)
 {
-    (void)state;
     static const char *const both[] = {"256fma", "512fma"}, *const one[] = {"512fma"};
     struct model m;
     struct table a, b;
@@ -427,9 +404,8 @@ static void the_same_seed_gives_the_same_rows(void **state)
     table_free(&b);
 }
 
-static void it_is_told_in_words(void **state)
+TEST(it_is_told_in_words)
 {
-    (void)state;
     char *text = NULL;
     struct model m;
     struct table t;
@@ -445,9 +421,8 @@ static void it_is_told_in_words(void **state)
 }
 
 /* A count that varies, by few bursts and by many: what is told lies within its own limits, or no reader takes it. */
-static void limits_are_around_the_value(void **state)
+TEST(limits_are_around_the_value)
 {
-    (void)state;
     skip_where_sanitized_in_brief("the others and --all run the same code there");
     struct model m;
     rig_load("core-i9-7940x", &m);
@@ -469,25 +444,4 @@ static void limits_are_around_the_value(void **state)
         }
         table_free(&t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sharp_threshold_lies_between_the_answers),
-        cmocka_unit_test(a_scattered_threshold_is_found_with_honest_limits),
-        cmocka_unit_test(shares_have_the_limits_of_clopper_and_pearson),
-        cmocka_unit_test(frequencies_become_grades_and_disagreement_none),
-        cmocka_unit_test(the_published_triggers_come_back),
-        cmocka_unit_test(random_triggers_come_back),
-        cmocka_unit_test(nothing_is_invented),
-        cmocka_unit_test(a_busy_guest_gets_answers),
-        cmocka_unit_test(dirty_registers_do_not_slow_by_the_clock),
-        cmocka_unit_test(what_a_level_throttles_is_no_row_of_its_own),
-        cmocka_unit_test(mild_throttling_is_found),
-        cmocka_unit_test(the_same_seed_gives_the_same_rows),
-        cmocka_unit_test(limits_are_around_the_value),
-        cmocka_unit_test(it_is_told_in_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,23 +4,12 @@
  * The trigger table where transitions are slow and levels are kept for a short or a long time: what comes out is what
  * the model says, or is missing with the reason, and never another number.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/trigger/trigger_fit.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 /* ---- the table ---- */
 
@@ -103,11 +92,10 @@ static size_t missing(const struct table *t, const char *what, const char *words
 }
 
 /* The transition ends later than where the plain code behind the burst was once looked at. */
-static void slow_transitions_give_the_same_counts(void **state)
+TEST(slow_transitions_give_the_same_counts)
 {
     static struct model m;
     static const double us[] = {180, 250, 300};
-    (void)state;
     for (unsigned c = 0; c < rng_fewer_sanitized(3); c++) {
         struct table t;
         rig_load_plain("xeon-gold-6130", &m);
@@ -121,14 +109,13 @@ static void slow_transitions_give_the_same_counts(void **state)
 }
 
 /* Levels that lapse before that place, and some before the transition is over: then a count cannot be told. */
-static void short_waits_give_the_truth_or_nothing(void **state)
+TEST(short_waits_give_the_truth_or_nothing)
 {
     static struct model m;
     static const struct {
         double us;
         size_t counts;
     } wait[] = {{20, 0}, {60, 0}, {100, 2}, {200, 2}};
-    (void)state;
     for (size_t c = 0; c < rng_fewer_sanitized(sizeof wait / sizeof wait[0]); c++) {
         struct table t;
         rig_load_plain("xeon-gold-6130", &m);
@@ -149,12 +136,11 @@ static void short_waits_give_the_truth_or_nothing(void **state)
 }
 
 /* Code on clean registers is slow for longer than what was once waited for. */
-static void long_waits_are_waited_for(void **state)
+TEST(long_waits_are_waited_for)
 {
     static struct model m;
     struct table t;
     size_t dirty = 0;
-    (void)state;
     rig_load_plain("xeon-gold-6130", &m);
     m.wait_us = 4000;
     measure(&m, &t);
@@ -172,11 +158,10 @@ static void long_waits_are_waited_for(void **state)
 }
 
 /* They cost more of the rate where samples are closer to one another, which is no throttling. */
-static void slow_readings_are_no_throttling(void **state)
+TEST(slow_readings_are_no_throttling)
 {
     static struct model m;
     struct table t;
-    (void)state;
     rig_load_plain("xeon-gold-6130", &m);
     m.split_read_ns = 100;
     measure(&m, &t);
@@ -185,11 +170,10 @@ static void slow_readings_are_no_throttling(void **state)
 }
 
 /* A core that never comes back is no reference for anything. */
-static void what_never_comes_back_is_refused(void **state)
+TEST(what_never_comes_back_is_refused)
 {
     static struct model m;
     struct table t;
-    (void)state;
     rig_load_plain("xeon-gold-6130", &m);
     m.wait_us = 1e5;
     measure(&m, &t);
@@ -198,12 +182,11 @@ static void what_never_comes_back_is_refused(void **state)
     table_free(&t);
 }
 
-static void options_do_not_move_what_is_looked_at(void **state)
+TEST(options_do_not_move_what_is_looked_at)
 {
     static struct model m;
     static struct tables_options o;
     struct table t;
-    (void)state;
     rig_load_plain("xeon-gold-6130", &m);
     options(&o);
     o.observe_us = 1500; /* as the manual has it for changes upwards */
@@ -221,11 +204,10 @@ static void options_do_not_move_what_is_looked_at(void **state)
 }
 
 /* Bursts as long as it takes; and how long they were is said where nothing was seen. */
-static void large_counts_are_found(void **state)
+TEST(large_counts_are_found)
 {
     static struct model m;
     struct table t;
-    (void)state;
     rig_load_plain("xeon-gold-6130", &m);
     for (size_t i = 0; i < m.n_demands; i++)
         if (m.demands[i].count > 1)
@@ -253,14 +235,13 @@ static size_t find_row(const struct table *t, const char *what, const char *kern
 }
 
 /* Levels without counters: what lies near one another is told apart by its limits, or is no level. */
-static void close_levels_are_told_apart_or_not_told(void **state)
+TEST(close_levels_are_told_apart_or_not_told)
 {
     skip_where_sanitized_in_brief("the others and --all run the same code there");
     static const double first[] = {0.01, 0.02, 0.05, 0.1}, second[] = {0.01, 0.02, 0.05, 0.2}, clocks[] = {0, 10, 25};
     static struct model m;
     static struct tables_options o;
     size_t told = 0, sharp = 0, asked = 0;
-    (void)state;
     tables_options_default(&o);
     o.brief = true;
     const bool all = rng_all_rounds(); /* of the exact clock, and half of the others; else one in nine */
@@ -301,13 +282,12 @@ static void close_levels_are_told_apart_or_not_told(void **state)
 }
 
 /* Frequencies that differ with one active core and are equal with all of them. */
-static void one_core_is_tried_where_all_show_nothing(void **state)
+TEST(one_core_is_tried_where_all_show_nothing)
 {
     static struct model m;
     static struct tables_options o;
     struct table t;
     size_t all = 0, one = 0;
-    (void)state;
     rig_load("core-i5-1035g4", &m);
     m.counts_licenses = m.counts_throttle = false;
     measure(&m, &t); /* with none of the kernels that may ask for another level */
@@ -332,12 +312,11 @@ static void one_core_is_tried_where_all_show_nothing(void **state)
 }
 
 /* No two rows have the same key, and no part of it is absent. */
-static void keys_are_unique(void **state)
+TEST(keys_are_unique)
 {
     static struct model m;
     static struct tables_options o;
     struct table t;
-    (void)state;
     rig_load_plain("xeon-gold-6130", &m);
     tables_options_default(&o);
     o.brief = true;
@@ -356,21 +335,4 @@ static void keys_are_unique(void **state)
         }
     assert_true(t.n_rows > 10);
     table_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slow_transitions_give_the_same_counts),
-        cmocka_unit_test(short_waits_give_the_truth_or_nothing),
-        cmocka_unit_test(long_waits_are_waited_for),
-        cmocka_unit_test(slow_readings_are_no_throttling),
-        cmocka_unit_test(what_never_comes_back_is_refused),
-        cmocka_unit_test(options_do_not_move_what_is_looked_at),
-        cmocka_unit_test(large_counts_are_found),
-        cmocka_unit_test(close_levels_are_told_apart_or_not_told),
-        cmocka_unit_test(one_core_is_tried_where_all_show_nothing),
-        cmocka_unit_test(keys_are_unique),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Readings of counter bits from shares, and shares from traces: exact cases. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "tables/umask/meanings.h"
-#include "tables/umask/shares.h"
+#include "tables/umask/umask_fit.h"
+#include "tests/support/test.h"
 
 /* ---- readings ---- */
 
@@ -40,9 +30,8 @@ static void expect(const double shares[KINDS], const char *words)
     assert_string_equal(text, words);
 }
 
-static void kinds_are_named(void **state)
+TEST(kinds_are_named)
 {
-    (void)state;
     expect((double[KINDS]){1, 1, 1, 1, 0, 0, 0, 0, 0}, "up to 128 bit");
     expect((double[KINDS]){1, 1, 1, 1, 1, 0, 0, 0, 0}, "up to 128 bit, light 256");
     expect((double[KINDS]){1, 1, 1, 1, 1, 1, 0, 0, 0}, "up to 256 bit");
@@ -66,9 +55,8 @@ static void kinds_are_named(void **state)
     expect((double[KINDS]){0, 0, 0, 0, 0, 0.5, 1, 0, 0}, "heavy 256 in part (0.50), light 512");
 }
 
-static void kernels_of_one_kind_may_differ(void **state)
+TEST(kernels_of_one_kind_may_differ)
 {
-    (void)state;
     char text[READINGS_TEXT_MAX];
     struct meaning_input r = {0};
     meaning_add(&r, 64, false, 0);
@@ -80,9 +68,8 @@ static void kernels_of_one_kind_may_differ(void **state)
     assert_string_equal(text, "heavy 256 is counted in part");
 }
 
-static void throttling_is_told_from_other_changes(void **state)
+TEST(throttling_is_told_from_other_changes)
 {
-    (void)state;
     static const double none[KINDS] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
     static const struct {
         struct meaning_change changes[2];
@@ -116,9 +103,8 @@ static void throttling_is_told_from_other_changes(void **state)
     }
 }
 
-static void documentation(void **state)
+TEST(documentation)
 {
-    (void)state;
     char text[READINGS_TEXT_MAX];
     assert_int_equal(meaning_document_of("CORE_POWER.LVL1_TURBO_LICENSE"), MEANING_LEVEL_1);
     assert_int_equal(meaning_document_of("CORE_POWER.LICENSE_1"), MEANING_UNDOCUMENTED);
@@ -133,9 +119,8 @@ static void documentation(void **state)
     assert_string_equal(text, "");
 }
 
-static void there_is_room_for_so_many_kinds(void **state)
+TEST(there_is_room_for_so_many_kinds)
 {
-    (void)state;
     struct meaning_input r = {0};
     for (unsigned i = 0; i < READINGS_KINDS_MAX; i++)
         assert_true(meaning_add(&r, 64 + i, false, 0));
@@ -169,9 +154,8 @@ static struct trace trace_of(const struct row *rows, size_t n)
     return t;
 }
 
-static void shares_are_of_cycles(void **state)
+TEST(shares_are_of_cycles)
 {
-    (void)state;
     static const struct row rows[] = {
         {0, 0, 9, 1, "1"},                                          /* tells only where the next one begins */
         {0, 1, 3, 0.5F, "1"}, {0, 3, 1, 2, "0"},                    /* 3000 cycles counted, 2000 not */
@@ -196,9 +180,8 @@ static void shares_are_of_cycles(void **state)
     trace_free(&t);
 }
 
-static void nothing_has_no_share(void **state)
+TEST(nothing_has_no_share)
 {
-    (void)state;
     size_t runs = 7;
     struct trace t = trace_of(NULL, 0);
     assert_true(isnan(shares_counted(&t, 0, INFINITY, &runs).value) && runs == 0);
@@ -208,18 +191,4 @@ static void nothing_has_no_share(void **state)
     t = trace_of(one, 1);
     assert_true(isnan(shares_counted(&t, 0, INFINITY, &runs).value) && runs == 0);
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_are_named),
-        cmocka_unit_test(kernels_of_one_kind_may_differ),
-        cmocka_unit_test(throttling_is_told_from_other_changes),
-        cmocka_unit_test(documentation),
-        cmocka_unit_test(there_is_room_for_so_many_kinds),
-        cmocka_unit_test(shares_are_of_cycles),
-        cmocka_unit_test(nothing_has_no_share),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shares of core cycles, worked out by hand: cycles are frequency times time. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "tables/umask/shares.h"
-#include "tests/support/close_to.h"
+#include "tables/umask/umask_fit.h"
+#include "tests/support/test.h"
 
 static void add(struct trace *t, unsigned run, double time_us, double ghz, double ipc, const char *counted)
 {
@@ -43,9 +35,8 @@ static void expect_share(struct estimate e, double value, double half)
     assert_close(e.hi, value + half, 1e-5);
 }
 
-static void shares_of_what_was_counted_and_of_slow_code(void **state)
+TEST(shares_of_what_was_counted_and_of_slow_code)
 {
-    (void)state;
     struct trace t;
     size_t runs;
     make_two(&t);
@@ -93,9 +84,8 @@ static double slow_below(double step, unsigned n)
     return below;
 }
 
-static void noise_says_what_is_surely_slow(void **state)
+TEST(noise_says_what_is_surely_slow)
 {
-    (void)state;
     assert_close(slow_below(0.004, 60), 0.95, 1e-6);
     assert_close(slow_below(0.01, 60), 1 - 5 * 1.4826022 * 0.01 / sqrt(2), 1e-6);
     assert_close(slow_below(0.03, 60), 1 - 5 * 1.4826022 * 0.03 / sqrt(2), 1e-6);
@@ -103,13 +93,4 @@ static void noise_says_what_is_surely_slow(void **state)
     assert_close(slow_below(0.01, 3), 1 - 5 * 1.4826022 * 0.01 / sqrt(2), 1e-6);
     assert_close(slow_below(0.01, 2), 0.75, 1e-6);
     assert_close(slow_below(0.01, 0), 0.75, 1e-6);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_of_what_was_counted_and_of_slow_code),
-        cmocka_unit_test(noise_says_what_is_surely_slow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,25 +3,27 @@
  * The table variability on a modelled core whose durations are known, in environments to be had or not; what is
  * concluded, said and drawn of it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-#include <jansson.h>
-
 #include "drivers/model/model_trials.h"
-#include "tables/variability/variability.h"
+#include "tables/registry.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
+
+enum { N_WORKLOADS = 8 };
+static const char *const workloads[N_WORKLOADS] = {"register", "branch-cold", "branch-warm", "branch-ibpb",
+                                                   "L1@mem",   "L2@mem",      "L3@mem",      "memory@mem"};
+
+static size_t row_of(const struct table *t, const char *workload, enum refinement r)
+{
+    size_t row = 0;
+    while (row < t->n_rows &&
+           !(table_says(t, row, "workload", workload) && table_says(t, row, "refinement", refinement_names[r])))
+        row++;
+    return row;
+}
 
 static double at(const struct table *t, const char *workload, enum refinement r, const char *column)
 {
-    size_t row = variability_row(t, workload, r);
+    size_t row = row_of(t, workload, r);
     if (row == t->n_rows)
         fail_msg("no row %s, %s", workload, refinement_names[r]);
     return table_number(t, row, column);
@@ -44,9 +46,8 @@ static size_t missing_of(const struct table *t, enum refinement r, const char *w
 }
 
 /* What the model does is what the table says. */
-static void the_truth_comes_back(void **state)
+TEST(the_truth_comes_back)
 {
-    (void)state;
     static struct tables_options o;
     static struct model m;
     struct machine machine;
@@ -59,13 +60,13 @@ static void the_truth_comes_back(void **state)
     const double cycles = model_trial_cycles(&machine, 300);
     machine.ops->close(&machine);
     const double interrupt = MODEL_INTERRUPT_CYCLES / cycles;
-    assert_int_equal(t.n_rows, 3 * VARIABILITY_WORKLOADS);
+    assert_int_equal(t.n_rows, 3 * N_WORKLOADS);
     assert_int_equal(t.n_missing, 0);
-    for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++) {
-        const char *name = variability_workloads[w];
+    for (size_t w = 0; w < N_WORKLOADS; w++) {
+        const char *name = workloads[w];
         for (unsigned r = REFINED_QUIET; r <= REFINED_WARM; r++)
             if (r == REFINED_QUIET || r >= REFINED_MASKED)
-                assert_string_equal(table_text(&t, variability_row(&t, name, (enum refinement)r), "unit"), "cycles");
+                assert_string_equal(table_text(&t, row_of(&t, name, (enum refinement)r), "unit"), "cycles");
         /* 300 ms and what interrupts add, one every 4 ms */
         is_close(at(&t, name, REFINED_QUIET, "interrupts"), 300.0 / 4, 2);
         assert_true(at(&t, name, REFINED_MASKED, "interrupts") == 0);
@@ -73,7 +74,7 @@ static void the_truth_comes_back(void **state)
         is_close(at(&t, name, REFINED_QUIET, "resolution"), 1 / cycles, 1e-8);
     }
     for (size_t w = 0; w < 5; w += 4) { /* register, L1@mem: nothing but interrupts */
-        const char *name = variability_workloads[w];
+        const char *name = workloads[w];
         assert_true(at(&t, name, REFINED_QUIET, "mode") == cycles);
         is_close(at(&t, name, REFINED_QUIET, "spread"), interrupt, 1e-9);
         assert_true(at(&t, name, REFINED_QUIET, "p50") == 0 && at(&t, name, REFINED_QUIET, "p90") == 0);
@@ -94,8 +95,8 @@ static void the_truth_comes_back(void **state)
     is_close(at(&t, "L3@mem", REFINED_MASKED, "p99"), 2.58 * MODEL_L3_SIGMA, 0.8 * MODEL_L3_SIGMA);
     is_close(at(&t, "memory@mem", REFINED_MASKED, "p99"), 2.58 * MODEL_MEMORY_SIGMA, 0.8 * MODEL_MEMORY_SIGMA);
     /* concluding twice adds nothing */
-    assert_int_equal(variability_conclude(&t), 0);
-    assert_int_equal(t.n_rows, 3 * VARIABILITY_WORKLOADS);
+    assert_int_equal(table_variability.conclude(&t), 0);
+    assert_int_equal(t.n_rows, 3 * N_WORKLOADS);
     table_free(&t);
 }
 
@@ -118,9 +119,8 @@ static int refine(void *data, enum refinement r, char *told, struct machine_erro
     return MACHINE_OK;
 }
 
-static void refinements_are_taken_in_turn(void **state)
+TEST(refinements_are_taken_in_turn)
 {
-    (void)state;
     static struct tables_options o;
     static struct model m;
     static struct steps s = {{0}, REFINED_BUSY};
@@ -143,7 +143,7 @@ static void refinements_are_taken_in_turn(void **state)
     char *text = rig_printed(&table_variability, &t);
     assert_non_null(strstr(text, "busy: step 0"));
     assert_non_null(strstr(text, "irqs-away: step 4"));
-    assert_non_null(strstr(text, "not measured here: " VARIABILITY_PUBLISHED_AS));
+    assert_non_null(strstr(text, "not measured here: Kozak 2020"));
     free(text);
     table_free(&t);
 }
@@ -175,9 +175,8 @@ static void model_said_not_to_be(const struct machine *m, struct machine_info *o
     out->modelled = false;
 }
 
-static void what_cannot_be_is_missing(void **state)
+TEST(what_cannot_be_is_missing)
 {
-    (void)state;
     static struct tables_options o;
     static struct model m;
     struct machine machine;
@@ -198,9 +197,9 @@ static void what_cannot_be_is_missing(void **state)
     assert_int_equal(missing_of(&t, REFINED_BUSY, "--interference"), 1);
     for (unsigned r = REFINED_SETTINGS; r < REFINED_MASKED; r++)
         assert_int_equal(missing_of(&t, (enum refinement)r, "--quiet-machine"), 1);
-    assert_int_equal(missing_of(&t, REFINED_MASKED, "user space; use the helper"), VARIABILITY_WORKLOADS);
+    assert_int_equal(missing_of(&t, REFINED_MASKED, "user space; use the helper"), N_WORKLOADS);
     assert_int_equal(missing_of(&t, REFINED_QUIET, "user space"), 1); /* branch-ibpb */
-    assert_int_equal(t.n_rows, 2 * (VARIABILITY_WORKLOADS - 1));
+    assert_int_equal(t.n_rows, 2 * (N_WORKLOADS - 1));
     assert_true(isnan(at(&t, "register", REFINED_QUIET, "interrupts")));
     char *text = rig_findings(&table_variability, &t);
     assert_non_null(strstr(text, "time stamps"));
@@ -210,7 +209,7 @@ static void what_cannot_be_is_missing(void **state)
     ops.trials = NULL;
     rig_measure_on(&table_variability, &machine, &o, &t);
     assert_int_equal(t.n_rows, 0);
-    assert_int_equal(missing_of(&t, REFINED_QUIET, "cannot run trials"), VARIABILITY_WORKLOADS);
+    assert_int_equal(missing_of(&t, REFINED_QUIET, "cannot run trials"), N_WORKLOADS);
     free(rig_printed(&table_variability, &t));
     table_free(&t);
     /* a failure is no missing row */
@@ -224,24 +223,9 @@ static void what_cannot_be_is_missing(void **state)
 
 /* ---- words and pictures ---- */
 
-static void percentages(void **state)
-{
-    (void)state;
-    static const struct {
-        double fraction;
-        const char *text;
-    } cases[] = {{0, "0 %"},           {1e-7, "0.000010 %"}, {2.6e-7, "0.000026 %"}, {1e-5, "0.0010 %"},
-                 {0.0344, "3.4 %"},    {0.5, "50 %"},        {1, "100 %"},           {100, "10000 %"},
-                 {1e-12, "1.0e-10 %"}, {NAN, "-"},           {INFINITY, "-"},        {0.00999, "1.00 %"}};
-    char text[VARIABILITY_TEXT];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(variability_percent(cases[i].fraction, text), cases[i].text);
-}
-
 /* Details of files are anybody's. */
-static void details_of_strangers(void **state)
+TEST(details_of_strangers)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         "[]",
@@ -253,39 +237,27 @@ static void details_of_strangers(void **state)
         "\"p90\": 0, \"p99\": 0, \"max\": 0}}",
         "{\"in_force\": \"\", \"warm\": \"x\"}",
     };
-    struct repeatability warm;
     struct table t;
-    assert_false(variability_from_json(NULL, NULL, &warm));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_false(variability_from_json(texts[i], NULL, &warm));
         table_init(&t, "variability", table_variability.columns, table_variability.n_columns);
         table_add_row(&t);
         table_put_text(&t, "workload", "register");
         table_put_text(&t, "refinement", i % 2 ? "quiet" : "unheard of");
         if (texts[i][0])
             table_set_detail(&t, "register/quiet", texts[i]);
-        assert_int_equal(variability_conclude(&t), 0);
+        assert_int_equal(table_variability.conclude(&t), 0);
         assert_int_equal(t.n_rows, 1);
         free(rig_printed(&table_variability, &t));
         struct chart c = {0};
-        variability_plot(&t, &c);
+        tables_draw(&table_variability, &t, &c);
         assert_false(c.failed);
         chart_free(&c);
         table_free(&t);
     }
-    struct variability_kept kept = {"what \"is\" in force", 1e9, 1 << 30, {7, true, 300, 0.5, 0, 0.1, 0.2, 0.3, 0.5}};
-    json_t *written = variability_to_json(&kept);
-    char told[200], *json = json_dumps(written, 0);
-    json_decref(written);
-    assert_true(variability_from_json(json, told, &warm));
-    assert_string_equal(told, kept.in_force);
-    assert_true(warm.n == 7 && warm.mode == 300 && warm.spread == 0.5 && warm.p50 == 0.1 && warm.max == 0.5);
-    free(json);
 }
 
-static void the_picture(void **state)
+TEST(the_picture)
 {
-    (void)state;
     static struct tables_options o;
     static struct model m;
     struct table t;
@@ -294,7 +266,7 @@ static void the_picture(void **state)
     tables_options_default(&o);
     o.brief = true;
     rig_measure(&table_variability, &m, &o, &t);
-    variability_plot(&t, &c);
+    tables_draw(&table_variability, &t, &c);
     assert_int_equal(c.n_panels, 4);
     for (size_t p = 0; p < c.n_panels; p++) {
         assert_true(c.panels[p].log_x && c.one_axis && c.x_lo > 0 && c.x_lo < 1e-4 && c.x_hi > 1e4);
@@ -310,14 +282,4 @@ static void the_picture(void **state)
     }
     chart_free(&c);
     table_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_truth_comes_back),      cmocka_unit_test(refinements_are_taken_in_turn),
-        cmocka_unit_test(what_cannot_be_is_missing), cmocka_unit_test(percentages),
-        cmocka_unit_test(details_of_strangers),      cmocka_unit_test(the_picture),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

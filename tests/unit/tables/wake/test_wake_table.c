@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table wake: random stages of models come back; units that never sleep have one; when blocks run at full rate. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/model/model_trials.h"
 #include "drivers/native/native.h"
 #include "tables/registry.h"
-#include "tables/wake/wake_table.h"
-#include "tests/support/close_to.h"
+#include "tables/wake/wake.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 static void measure_wake(const struct model *m, uint64_t seed, struct table *t)
 {
@@ -29,9 +17,8 @@ static void measure_wake(const struct model *m, uint64_t seed, struct table *t)
     rig_measure(&table_wake, m, &o, t);
 }
 
-static void test_random_stages_come_back(void **state)
+TEST(test_random_stages_come_back)
 {
-    (void)state;
     enum { MODELS = 40 };
     struct model m;
     struct rng r;
@@ -70,9 +57,8 @@ static void test_random_stages_come_back(void **state)
     }
 }
 
-static void test_units_that_never_sleep(void **state)
+TEST(test_units_that_never_sleep)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -88,9 +74,8 @@ static void test_units_that_never_sleep(void **state)
 }
 
 /* Stages as a Granite Rapids has them; a processor without tiles says what it needs. */
-static void test_tiles(void **state)
+TEST(test_tiles)
 {
-    (void)state;
     struct model m;
     struct table t;
     struct wake_stages s;
@@ -117,9 +102,8 @@ static void test_tiles(void **state)
 }
 
 /* Blocks of 40 ticks, 80 at first; one is interrupted later. */
-static void test_when_the_rate_is_full(void **state)
+TEST(test_when_the_rate_is_full)
 {
-    (void)state;
     enum { BLOCKS = 400, SLOW = 60 };
     uint64_t ticks[BLOCKS];
     double scratch[BLOCKS];
@@ -131,15 +115,4 @@ static void test_when_the_rate_is_full(void **state)
         ticks[i] = ticks[i - 1] + 40;
     assert_int_equal(first_use_full(ticks, BLOCKS, scratch), 0);
     assert_int_equal(first_use_full(ticks, 5, scratch), 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_stages_come_back),
-        cmocka_unit_test(test_units_that_never_sleep),
-        cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_when_the_rate_is_full),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

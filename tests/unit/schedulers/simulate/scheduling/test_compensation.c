@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The worked examples of the dissertation (G, 7.4.2 and figure 7.5) and of USENIX ATC 2021 (F, figure 2 and 7.1). */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "schedulers/simulate/studies.h"
 #include "schedulers/simulate/scheduling/dispatch.h"
 #include "tests/support/gold_6130.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 static double frequencies[GOLD_6130_TURBO_LEVELS * GOLD_6130_LEVELS];
 static struct compensation_table table = {GOLD_6130_LEVELS, GOLD_6130_TURBO_LEVELS, frequencies};
@@ -33,10 +25,9 @@ static void near(double value, double expected)
         fail_msg("%.12g, expected %.12g", value, expected);
 }
 
-static void frequencies_of_each_turbo_level_are_expected(void **state)
+TEST(frequencies_of_each_turbo_level_are_expected)
 {
     static const double expected[] = {3.6376404494382, 3.3695652173913, 3.02222222222222, 2.7125, 2.45161290322581};
-    (void)state;
     for (unsigned turbo = 0; turbo < GOLD_6130_TURBO_LEVELS; turbo++) {
         const double *f = gold_6130_ghz[turbo];
         near(fair_expected(&table, turbo, third), expected[turbo]);
@@ -50,10 +41,9 @@ static double published_form(const double *f, double r1, double r2)
     return f[0] * f[1] * f[2] / ((f[0] - f[1]) * f[2] * r1 + (f[0] - f[2]) * f[1] * r2 + f[1] * f[2]);
 }
 
-static void it_is_the_published_formula(void **state)
+TEST(it_is_the_published_formula)
 {
     struct rng r;
-    (void)state;
     rng_init(&r, 7, 0);
     for (int i = 0; i < 1000; i++) {
         double a = rng_unit(&r), b = rng_unit(&r), c = rng_unit(&r) + 1e-3, sum = a + b + c;
@@ -64,9 +54,8 @@ static void it_is_the_published_formula(void **state)
 }
 
 /* F, figure 2: 2.5 GHz is mostly the lowest turbo level, and some of the second lowest. */
-static void figure_2_of_usenix_atc_2021(void **state)
+TEST(figure_2_of_usenix_atc_2021)
 {
-    (void)state;
     double lowest = 1 / (0.7 / 2.8 + 0.3 / 1.9), second = 1 / (0.7 / 3.1 + 0.3 / 2.1);
     double share = (2.5 - lowest) / (second - lowest);
     assert_true(share > 0.18 && share < 0.19);
@@ -78,9 +67,8 @@ static void figure_2_of_usenix_atc_2021(void **state)
 }
 
 /* G, figure 7.5b: half of the time at the lowest turbo level, half at the second lowest. */
-static void figure_7_5_of_the_dissertation(void **state)
+TEST(figure_7_5_of_the_dissertation)
 {
-    (void)state;
     double actual = (1 / (0.7 / 2.8 + 0.3 / 1.9) + 1 / (0.7 / 3.1 + 0.3 / 2.1)) / 2;
     near(fair_ideal(&table, third, actual, 0), (2.8 + 3.1) / 2);
     near(fair_lost_part(actual, 2.95, 0), (2.95 - actual) / 2.95);
@@ -88,9 +76,8 @@ static void figure_7_5_of_the_dissertation(void **state)
     assert_true(fabs(fair_lost_part(actual, 2.95, 0) - 0.1247) < 1e-4);
 }
 
-static void turbo_levels_have_ends(void **state)
+TEST(turbo_levels_have_ends)
 {
-    (void)state;
     near(fair_ideal(&table, third, 1.0, 0), 2.8);
     near(fair_ideal(&table, third, 5.0, 0), 3.7);
     near(fair_ideal(&table, third, fair_expected(&table, 2, third), 0), 3.4);
@@ -98,34 +85,20 @@ static void turbo_levels_have_ends(void **state)
 }
 
 /* All at the AVX-512 level: what G and F call the reduction itself, 2.8 to 1.9 GHz. */
-static void a_whole_slice_at_the_slowest_level(void **state)
+TEST(a_whole_slice_at_the_slowest_level)
 {
     static const double all[SIM_LEVELS_MAX] = {0, 0, 1};
-    (void)state;
     near(fair_ideal(&table, all, 1.9, 0), 2.8);
     near(fair_ideal(&table, all, 1.9, 1), 2.4);
     near(fair_lost_part(1.9, 2.8, 0), 1 - 1.9 / 2.8);
 }
 
 /* F, eq. 7 and 9; the averages of 7.1.1. */
-static void unfairness_of_usenix_atc_2021(void **state)
+TEST(unfairness_of_usenix_atc_2021)
 {
-    (void)state;
     near(sim_unfairness(1.249, 1.249), 0.249);
     near(sim_unfairness(1.1, 1.25), 1.1 + 0.88 - 2);
     near(sim_unfairness(2.054 / (1 + 1 / 1.249), 1.249), 0.054);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frequencies_of_each_turbo_level_are_expected),
-        cmocka_unit_test(it_is_the_published_formula),
-        cmocka_unit_test(figure_2_of_usenix_atc_2021),
-        cmocka_unit_test(figure_7_5_of_the_dissertation),
-        cmocka_unit_test(turbo_levels_have_ends),
-        cmocka_unit_test(a_whole_slice_at_the_slowest_level),
-        cmocka_unit_test(unfairness_of_usenix_atc_2021),
-    };
-    return cmocka_run_group_tests(tests, take_frequencies, NULL);
-}
+TEST_GROUP(take_frequencies, NULL)

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ready tasks, timers and programs, against the plainest way to do the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "schedulers/simulate/scheduling/programs.h"
 #include "schedulers/simulate/scheduling/ready.h"
 #include "schedulers/simulate/timers.h"
 #include "tests/support/memory_workload.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { MANY = 37 };
 
-static void ready_tasks_are_in_order(void **state)
+TEST(ready_tasks_are_in_order)
 {
     struct rng random;
     struct ready r;
     int64_t vruntime[MANY];
     bool there[MANY] = {false};
     size_t n = 0;
-    (void)state;
     rng_init(&random, 3, 0);
     assert_true(ready_init(&r, MANY));
     for (int round = 0; round < 3000; round++) {
@@ -47,10 +39,9 @@ static void ready_tasks_are_in_order(void **state)
     ready_free(&r);
 }
 
-static void the_first_timer_expires_first(void **state)
+TEST(the_first_timer_expires_first)
 {
     struct rng random;
-    (void)state;
     rng_init(&random, 3, 1);
     for (size_t n = 1; n <= MANY; n++) {
         struct timers t;
@@ -78,13 +69,12 @@ static void add(struct memory_workload *m, int64_t ps, uint32_t task, bool sysca
     memory_workload_add_work(m, 0, (struct sim_row){.ps = ps, .task = task, .syscall = syscall});
 }
 
-static void programs_sum_what_is_between(void **state)
+TEST(programs_sum_what_is_between)
 {
     struct memory_workload m;
     struct programs p;
     struct sim_row row;
     int64_t blocked;
-    (void)state;
     memory_workload_make(&m, 1, 1, false, 2, 28000);
     m.at_once = 2;
     add(&m, 5, SIM_IDLE, false);
@@ -109,14 +99,4 @@ static void programs_sum_what_is_between(void **state)
     assert_int_equal(p.rows, 10);
     programs_free(&p);
     memory_workload_free(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ready_tasks_are_in_order),
-        cmocka_unit_test(the_first_timer_expires_first),
-        cmocka_unit_test(programs_sum_what_is_between),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

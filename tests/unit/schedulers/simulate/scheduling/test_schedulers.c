@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Schedulers on the Gold 6130: examples that can be told by hand, and what holds for any workload. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "schedulers/simulate/studies.h"
 #include "tests/support/gold_6130.h"
 #include "tests/support/memory_workload.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 #include "tests/support/watched_run.h"
 
 enum { MS = 1000, RECORDED = 28000 }; /* us; 0.1 MHz */
@@ -81,10 +71,9 @@ static void expect_ran(struct memory_workload *m, enum sim_scheduler scheduler, 
 
 /* ---- examples ---- */
 
-static void two_tasks_take_turns(void **state)
+TEST(two_tasks_take_turns)
 {
     struct memory_workload m;
-    (void)state;
     begin(&m, 1, 1, 2);
     runs(&m, 0, SIM_NONE, 20 * MS);
     runs(&m, 1, SIM_NONE, 15 * MS);
@@ -94,10 +83,9 @@ static void two_tasks_take_turns(void **state)
                "0:t1 30000-33000\n0:t0 33000-35000\n");
 }
 
-static void who_wakes_comes_first_if_far_enough_behind(void **state)
+TEST(who_wakes_comes_first_if_far_enough_behind)
 {
     struct memory_workload m;
-    (void)state;
     begin(&m, 1, 1, 2);
     runs(&m, 0, SIM_NONE, 20 * MS);
     sleeps(&m, 1, 10 * MS);
@@ -109,10 +97,9 @@ static void who_wakes_comes_first_if_far_enough_behind(void **state)
     expect_ran(&m, SIM_FAIR, "0:t0 0-10000\n0:t1 10000-11000\n0:t0 11000-11500\n0:t1 11500-15500\n0:t0 15500-25000\n");
 }
 
-static void who_wakes_waits_if_not_far_behind(void **state)
+TEST(who_wakes_waits_if_not_far_behind)
 {
     struct memory_workload m;
-    (void)state;
     begin(&m, 1, 1, 2);
     runs(&m, 0, SIM_NONE, 10 * MS);
     sleeps(&m, 1, 900);
@@ -120,10 +107,9 @@ static void who_wakes_waits_if_not_far_behind(void **state)
     expect_ran(&m, SIM_FAIR, "0:t0 0-6000\n0:t1 6000-7000\n0:t0 7000-11000\n");
 }
 
-static void who_wakes_goes_where_nobody_is(void **state)
+TEST(who_wakes_goes_where_nobody_is)
 {
     struct memory_workload m;
-    (void)state;
     begin(&m, 4, 2, 3);
     runs(&m, 0, SIM_NONE, 3 * MS);
     sleeps(&m, 1, 1 * MS);
@@ -135,10 +121,9 @@ static void who_wakes_goes_where_nobody_is(void **state)
     expect_ran(&m, SIM_FAIR, "1:t2 1500-1750\n2:t1 1000-2000\n0:t0 0-3000\n2:t1 3000-4000\n");
 }
 
-static void who_wakes_is_compared_with_who_is_last(void **state)
+TEST(who_wakes_is_compared_with_who_is_last)
 {
     struct memory_workload m;
-    (void)state;
     begin(&m, 2, 2, 3);
     runs(&m, 0, SIM_NONE, 30 * MS);
     sleeps(&m, 1, 10 * MS);
@@ -153,10 +138,9 @@ static void who_wakes_is_compared_with_who_is_last(void **state)
                "0:t0 18000-34000\n");
 }
 
-static void cookies_do_not_share_a_core(void **state)
+TEST(cookies_do_not_share_a_core)
 {
     struct memory_workload m;
-    (void)state;
     begin(&m, 2, 1, 3);
     m.w.tasks[1].cookie = 7;
     runs(&m, 0, SIM_NONE, 10 * MS);
@@ -167,10 +151,9 @@ static void cookies_do_not_share_a_core(void **state)
     expect_ran(&m, SIM_CORE, "1:t2 1000-3000\n0:t0 0-3000\n1:t1 3000-7000\n1:t0 7000-14000\n");
 }
 
-static void who_is_behind_evicts_another_cookie(void **state)
+TEST(who_is_behind_evicts_another_cookie)
 {
     struct memory_workload m;
-    (void)state;
     begin(&m, 2, 1, 3);
     m.w.tasks[2].cookie = 7;
     runs(&m, 0, SIM_NONE, 10 * MS);
@@ -180,10 +163,9 @@ static void who_is_behind_evicts_another_cookie(void **state)
     expect_ran(&m, SIM_CORE, "0:t0 0-3000\n1:t1 0-3000\n0:t2 3000-5000\n0:t0 5000-12000\n1:t1 5000-12000\n");
 }
 
-static void wide_tasks_move_to_wide_cores_and_back(void **state)
+TEST(wide_tasks_move_to_wide_cores_and_back)
 {
     struct memory_workload m;
-    (void)state;
     begin(&m, 2, 2, 2);
     runs(&m, 0, SIM_NONE, 1 * MS);
     runs(&m, 0, SIM_512LIGHT, 100); /* faults on CPU 0, goes to CPU 1 in place of the other, which goes to CPU 0 */
@@ -195,10 +177,9 @@ static void wide_tasks_move_to_wide_cores_and_back(void **state)
                "0:t0 0-1000\n1:t1 0-1000\n1:t0 1000-2262.38\n1:t0 2262.38-3262.38\n0:t1 1000-8000\n");
 }
 
-static void what_idles_relieves_wide_cores(void **state)
+TEST(what_idles_relieves_wide_cores)
 {
     struct memory_workload m;
-    (void)state;
     begin(&m, 4, 2, 4);
     runs(&m, 0, SIM_NONE, 1 * MS);
     runs(&m, 1, SIM_NONE, 5 * MS);
@@ -228,10 +209,9 @@ static void expect_kinds(struct memory_workload *m, const char *expected)
     memory_workload_free(m);
 }
 
-static void loads_say_how_many_cores_are_wide(void **state)
+TEST(loads_say_how_many_cores_are_wide)
 {
     struct memory_workload m;
-    (void)state;
     begin(&m, 4, 4, 15);
     for (unsigned task = 0; task < 15; task++)
         runs(&m, task, task < 8 ? SIM_512HEAVY : SIM_NONE, 60 * MS);
@@ -262,19 +242,17 @@ static uint64_t toggling_migrations(double plain_us)
     return migrations;
 }
 
-static void short_phases_are_not_worth_a_migration(void **state)
+TEST(short_phases_are_not_worth_a_migration)
 {
-    (void)state;
     /* the average of phases that were short is 1/4 (the first took no time), 7/16 and 37/64: then it stays wide */
     assert_int_equal(toggling_migrations(50), 5);
     assert_int_equal(toggling_migrations(99.9), 5);
     assert_int_equal(toggling_migrations(100), 40);
 }
 
-static void wide_tasks_are_forgotten_after_10_ms(void **state)
+TEST(wide_tasks_are_forgotten_after_10_ms)
 {
     struct memory_workload m;
-    (void)state;
     begin(&m, 2, 2, 1);
     runs(&m, 0, SIM_512LIGHT, 8 * MS);
     runs(&m, 0, SIM_NONE, 30 * MS);
@@ -288,7 +266,7 @@ static void wide_tasks_are_forgotten_after_10_ms(void **state)
     memory_workload_free(&m);
 }
 
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
     static const struct {
         enum sim_scheduler scheduler;
@@ -298,7 +276,6 @@ static void what_is_missing_is_named(void **state)
     struct memory_workload m;
     struct sim_options o = {.policy = SIM_STOCK};
     char why[300];
-    (void)state;
     begin(&m, 2, 2, 1);
     m.w.has_cookie = m.w.has_syscall = false;
     runs(&m, 0, SIM_NONE, 1);
@@ -347,11 +324,10 @@ static void make_random(struct memory_workload *m, struct rng *r, bool wide)
     }
 }
 
-static void work_is_done_once_and_no_cpu_idles(void **state)
+TEST(work_is_done_once_and_no_cpu_idles)
 {
     struct rng random;
     struct memory_workload m;
-    (void)state;
     rng_init(&random, 12, 1);
     for (unsigned round = 0; round < rng_rounds(300); round++) {
         bool wide = round % 2 == 1;
@@ -370,11 +346,10 @@ static void work_is_done_once_and_no_cpu_idles(void **state)
     }
 }
 
-static void the_same_again(void **state)
+TEST(the_same_again)
 {
     struct rng random;
     struct memory_workload m;
-    (void)state;
     rng_init(&random, 12, 2);
     make_random(&m, &random, true);
     for (int s = SIM_FAIR; s < SIM_SCHEDULERS; s++) {
@@ -395,12 +370,11 @@ static bool share_time(const struct watched_piece *a, const struct watched_piece
     return a->from < b->to && b->from < a->to;
 }
 
-static void no_core_runs_two_cookies(void **state)
+TEST(no_core_runs_two_cookies)
 {
     struct rng random;
     struct memory_workload m;
     size_t together = 0;
-    (void)state;
     rng_init(&random, 12, 3);
     for (unsigned round = 0; round < rng_rounds(200); round++) {
         struct watched_run r;
@@ -430,12 +404,11 @@ static bool core_is_wide(const struct watched_run *r, unsigned core, int64_t at,
 }
 
 /* Changes down begin on wide cores alone, where no wide code is of 256 bits; kinds change seldom. */
-static void wide_code_stays_on_wide_cores(void **state)
+TEST(wide_code_stays_on_wide_cores)
 {
     struct rng random;
     struct memory_workload m;
     size_t downs = 0, kinds = 0;
-    (void)state;
     rng_init(&random, 12, 4);
     for (unsigned round = 0; round < rng_rounds(200); round++) {
         struct watched_run r;
@@ -470,11 +443,10 @@ static void wide_code_stays_on_wide_cores(void **state)
 
 /* ---- fairness ---- */
 
-static void equal_tasks_get_as_much(void **state)
+TEST(equal_tasks_get_as_much)
 {
     struct memory_workload m;
     struct watched_run r;
-    (void)state;
     begin(&m, 4, 2, 7);
     for (unsigned task = 0; task < 7; task++)
         runs(&m, task, SIM_NONE, 300 * MS);
@@ -517,9 +489,8 @@ static void measure(struct memory_workload *m, enum sim_scheduler scheduler, str
 
 /* G, 7.3: what a victim gets is as if it ran beside plain tasks; F, 3: everyone gets the same part of what it would get
  * alone. */
-static void compensation_gives_what_it_promises(void **state)
+TEST(compensation_gives_what_it_promises)
 {
-    (void)state;
     for (unsigned n_cpus = 1; n_cpus <= 3; n_cpus++)
         for (int class = SIM_256HEAVY; class <= SIM_512HEAVY; class += SIM_512HEAVY - SIM_256HEAVY) {
             struct memory_workload m;
@@ -545,11 +516,10 @@ static void compensation_gives_what_it_promises(void **state)
         }
 }
 
-static void nothing_changes_without_wide_code(void **state)
+TEST(nothing_changes_without_wide_code)
 {
     struct memory_workload m;
     struct sim_result fair, r;
-    (void)state;
     make_neighbours(&m, 2, SIM_256LIGHT);
     measure(&m, SIM_FAIR, &fair);
     for (int s = SIM_FAIR_SUBTRACT; s <= SIM_FAIR_ATTRIBUTE; s++) {
@@ -562,29 +532,4 @@ static void nothing_changes_without_wide_code(void **state)
     memory_workload_free(&m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_tasks_take_turns),
-        cmocka_unit_test(who_wakes_comes_first_if_far_enough_behind),
-        cmocka_unit_test(who_wakes_waits_if_not_far_behind),
-        cmocka_unit_test(who_wakes_goes_where_nobody_is),
-        cmocka_unit_test(who_wakes_is_compared_with_who_is_last),
-        cmocka_unit_test(cookies_do_not_share_a_core),
-        cmocka_unit_test(who_is_behind_evicts_another_cookie),
-        cmocka_unit_test(wide_tasks_move_to_wide_cores_and_back),
-        cmocka_unit_test(what_idles_relieves_wide_cores),
-        cmocka_unit_test(loads_say_how_many_cores_are_wide),
-        cmocka_unit_test(short_phases_are_not_worth_a_migration),
-        cmocka_unit_test(wide_tasks_are_forgotten_after_10_ms),
-        cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(work_is_done_once_and_no_cpu_idles),
-        cmocka_unit_test(the_same_again),
-        cmocka_unit_test(no_core_runs_two_cookies),
-        cmocka_unit_test(wide_code_stays_on_wide_cores),
-        cmocka_unit_test(equal_tasks_get_as_much),
-        cmocka_unit_test(compensation_gives_what_it_promises),
-        cmocka_unit_test(nothing_changes_without_wide_code),
-    };
-    return cmocka_run_group_tests(tests, take_params, free_params);
-}
+TEST_GROUP(take_params, free_params)
