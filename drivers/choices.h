@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "drivers/helper/helper_device.h"
+#include "drivers/helper/helper.h"
 #include "drivers/machine.h"
 #include "computer/msr/msr_survey.h"
 

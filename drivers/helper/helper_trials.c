@@ -17,7 +17,7 @@ enum {
     GIVEN_UP_MAX = 100,  /* calls that a stolen CPU ended early */
 };
 
-/* What has come of the trials so far. */
+/* The trials so far. */
 struct trials_tally {
     unsigned done, given_up;
     uint32_t counted; /* what was counted in all calls */
@@ -59,7 +59,7 @@ struct length_search {
     int status;
 };
 
-/* How long so many rounds take at least; INFINITY where that is too long, or where nothing more can be asked. */
+/* How long so many rounds take at least; INFINITY where that is too long, or where nothing more can be requested. */
 static double ticks_of_rounds(void *context, uint64_t rounds)
 {
     struct length_search *s = context;
@@ -110,7 +110,7 @@ static int run_trials(struct helper *h, const struct trials_request *r, uint64_t
     return MACHINE_OK;
 }
 
-/* What the program can tell without the module. */
+/* Checks that need no module. */
 static int check_masked(const struct trials_request *r, struct machine_error *err)
 {
     if (r->trial_us > TRIAL_US_MAX) {

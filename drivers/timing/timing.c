@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The timing machine: real hardware by time stamps alone. It needs no counters, no root and no driver. The core's
- * frequency comes from a dependent chain of adds (one a cycle) between two TSC reads behind one sample in four; the
+ * frequency comes from a dependent chain of adds (one a cycle) between two TSC reads after one sample in four; the
  * payload is counted in blocks.
  */
 #include <math.h>
@@ -63,8 +63,8 @@ static void timing_finish(struct machine *m)
     native_finish(&t->common);
 }
 
-/* What a reading with a chain costs, before anything is recorded; and how well a clock in steps measures the frequency.
- * 1 to 6 ms; the core then has nothing to forget, as adds are all that has run. */
+/* Measures the cost of a reading with a chain before anything is recorded, and notes how well a clock in steps
+ * measures the frequency. 1 to 6 ms; the core then has nothing to forget, as adds are all that has run. */
 static int timing_calibrate(struct timing *t, struct machine_error *err)
 {
     enum { ATTEMPTS = 10, CALIBRATION_US = 10000 };

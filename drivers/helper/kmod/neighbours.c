@@ -5,7 +5,7 @@
  *
  * Each is a kernel thread bound to its CPU, at ordinary priority. Co-runners run slices of 0.1 ms, between which others
  * get their turn, and fall asleep half a second after the last repetition. A parked hyper-thread has its interrupts
- * masked, but only while the measured one has: it is told to park when that one has masked its own, and released before
+ * masked, but only while the measured one has: it parks when that one has masked its own, and released before
  * these come on again. It leaves after 10 ms in any case if something wakes it. With interrupts masked only a store, an
  * NMI or an SMI ends MWAIT, so that a hypervisor that holds the measured one holds both.
  */

@@ -65,7 +65,7 @@ void profile_hold_init(struct profile_hold *h, struct profile *p, unsigned int c
 bool profile_hold_begin(struct profile_hold *h);
 /* The pause is over: what is left is the window. */
 void profile_hold_resume(struct profile_hold *h);
-/* Whether all that came are still there. */
+/* True where all that came are still there. */
 bool profile_hold_lasts(const struct profile_hold *h);
 void profile_hold_release(struct profile_hold *h);
 /* Waits until no request is in flight. Sleeps. */

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "drivers/block/block.h"
-#include "drivers/block/block_check.h"
+#include "drivers/block/block_parts.h"
 
 static char folder[] = "/tmp/test_block.XXXXXX";
 

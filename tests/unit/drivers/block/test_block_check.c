@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/block/block_check.h"
-#include "drivers/block/block_sets.h"
+#include "drivers/block/block_parts.h"
 #include "tests/support/golden.h"
 #include "tests/support/strict_memory.h"
 

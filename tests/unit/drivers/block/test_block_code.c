@@ -23,8 +23,7 @@
 #include <cmocka.h>
 
 #include "drivers/block/block.h"
-#include "drivers/block/block_code.h"
-#include "drivers/block/block_try.h"
+#include "drivers/block/block_parts.h"
 #include "tests/support/folder.h"
 #include "tests/support/sanitized.h"
 

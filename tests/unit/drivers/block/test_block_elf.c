@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/block/block_read.h"
+#include "drivers/block/block_parts.h"
 #include "tests/support/golden.h"
 
 /* Of a file: its head, code, symbols, sections, and at its very end the names. */

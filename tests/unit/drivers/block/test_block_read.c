@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "drivers/block/block.h"
-#include "drivers/block/block_read.h"
+#include "drivers/block/block_parts.h"
 #include "tests/support/folder.h"
 #include "tests/support/golden.h"
 #include "tests/support/strict_memory.h"

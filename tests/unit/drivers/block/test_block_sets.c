@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/block/block_sets.h"
+#include "drivers/block/block_parts.h"
 #include "kernels/kernels.h"
 
 /* A CPU that has this one bit, or all others, or no such leaf. */

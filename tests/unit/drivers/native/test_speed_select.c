@@ -17,7 +17,6 @@
 
 #include "tables/frequency/frequency.h"
 #include "drivers/native/speed_select.h"
-#include "drivers/native/speed_select_abi.h"
 #include "tests/support/folder.h"
 
 /* What the kernel's header of this distribution has of it must be the same. */

@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "drivers/native/between.h"
 #include "drivers/native/trials.h"
 #include "tests/support/folder.h"
 #include "tests/support/random_numbers.h"

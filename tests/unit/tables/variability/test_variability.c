@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "drivers/model/model_trials.h"
+#include "drivers/model/model_machine.h"
 #include "tables/variability/variability.h"
 #include "tests/support/table_rig.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/model/model_trials.h"
+#include "drivers/model/model_machine.h"
 #include "drivers/native/native.h"
 #include "tables/registry.h"
 #include "tables/wake/wake_table.h"
