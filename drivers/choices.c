@@ -350,6 +350,7 @@ void choices_tell(const struct machine_choice *machines, size_t n, char *out, si
 
 /* ---- opening one ---- */
 
+/* More than the machines that there are. */
 enum { CHOICES = 8 };
 
 /* Names that can be requested; without a function, one that stands for several machines. */
@@ -380,7 +381,7 @@ static const char *nearest_name(const char *spec)
 /* The shipped model of which it is the name, or a part of that (gold-6130) at least 4 characters long; else "". */
 static void nearest_model(const char *spec, char *out, size_t size)
 {
-    enum { PART_LEAST = 4 };
+    enum { PART_LEAST = 4 }; /* characters: fewer are a part of too many names */
     char **names;
     size_t n;
 

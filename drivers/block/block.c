@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Makes kernels of a user's blocks of instructions and keeps those of a run. */
 #include "drivers/block/block.h"
 
 #include <stdio.h>

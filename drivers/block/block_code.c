@@ -19,6 +19,8 @@
 extern kernel_fn kernel_block_enter;
 extern const void *const kernel_block_back;
 
+/* A page that faults around each buffer; buffers for so many CPUs, where the system does not say how many there are
+ * to be; and room for the code around the copies, which takes some 150 bytes. */
 enum { GUARD_BYTES = 4096, SLOTS_MAX = 4096, AROUND_BYTES = 512 };
 
 static uint8_t *put(uint8_t *at, const void *bytes, size_t n)

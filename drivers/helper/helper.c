@@ -14,7 +14,11 @@
 
 #include "drivers/helper/helper_state.h"
 
-enum { REGISTER_PERF_STATUS = 0x198, ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
+/* MSR_PERF_STATUS (Intel SDM volume 4). */
+enum { REGISTER_PERF_STATUS = 0x198 };
+/* A repetition is tried so often where NMIs or a hypervisor disturb it: a few are still a repetition, so that three
+ * suffice; one that was cut is none. Chosen. */
+enum { ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
 
 /* ---- what it is, and what it can count ---- */
 
@@ -280,6 +284,7 @@ static int helper_read_energy(struct machine *m, struct energy_reading *out, con
 
 /* ---- the events of the part: the test of the license events runs as measurements do, with raw events ---- */
 
+/* The test's sample period: a tenth of its 5 ms or less; and room for twice the readings that it takes. */
 enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENSES, READINGS = 64 };
 static const enum counter_id counted[COUNTED] = {COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
                                                  COUNTER_THROTTLE};

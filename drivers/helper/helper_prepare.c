@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { APERF_BITS = 64 };
+enum { APERF_BITS = 64 }; /* APERF and MPERF have 64 bits (Intel SDM volume 3, IA32_APERF) */
 
 void helper_finish(struct machine *m)
 {

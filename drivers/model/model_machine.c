@@ -194,6 +194,7 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
 
 /* ---- registers and energy ---- */
 
+/* Bytes of 1ADH and 1AEH, and the units of ratios and of the voltage in 198H (Intel SDM volume 4). */
 enum { GROUPS = 8 };
 static const double BUS_GHZ = 0.1, VOLTS_UNIT = 0x1p-13;
 
@@ -360,7 +361,9 @@ static int model_named_events(const struct machine *machine, uint32_t select, st
 
 /* ---- trials ---- */
 
-enum { MASKED_MOST_US = 5000, ROUND_CYCLES = 15, TRIALS_STREAM = 77, ASK_EVERY = 1000 };
+/* The helper's limit of a masked trial; cycles of a round of the workloads, about; the random numbers' stream; and
+ * trials between two calls of stop(). */
+enum { MASKED_MOST_US = 5000, ROUND_CYCLES = 15, TRIALS_STREAM = 77, STOP_EVERY = 1000 };
 
 const struct cpu_caches model_caches = {
     .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 22 << 20, .share = (22 << 20) / 16, .memory = UINT64_C(96) << 30};
@@ -413,7 +416,7 @@ int model_trials(struct machine *m, const struct trials_request *r, double *dura
             now += MODEL_INTERRUPT_CYCLES * us_per_cycle;
             seen->between.interrupts++;
         }
-        if (i % ASK_EVERY == 0 && r->stop && r->stop(r->data))
+        if (i % STOP_EVERY == 0 && r->stop && r->stop(r->data))
             return machine_fail(err, MACHINE_FAILED, "", "stopped");
     }
     return MACHINE_OK;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Random numbers and the exponential function in exact arithmetic. */
 #include "drivers/model/model_random.h"
 
 #include "util/splitmix64.h"

@@ -208,7 +208,7 @@ static int take_reading(struct model_progress *p, struct machine_error *err)
 
 /* ---- bursts ---- */
 
-enum { CHUNKS_PER_PIECE = 40 };
+enum { CHUNKS_PER_PIECE = 40 }; /* half a microsecond, as in drivers/native/bursts.c */
 
 static uint64_t ticks_of(const struct model_core *c, double us)
 {

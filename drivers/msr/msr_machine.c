@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Adds model-specific registers to a machine that measures real hardware. */
 #include "drivers/msr/msr_machine.h"
 
 #include <math.h>

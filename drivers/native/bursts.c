@@ -6,6 +6,7 @@
 #include <math.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "drivers/native/burst_loop.h"
 #include "kernels/first_use.h"
@@ -24,7 +25,7 @@ static int possible(const struct native *s, const struct bursts_request *r, stru
 /* Blocks in half a microsecond, about: two looks at the clock are so far apart. */
 static uint64_t blocks_between_looks(const struct payload *p, double tick_per_us)
 {
-    enum { TRIED = 16, TIMES = 5 };
+    enum { TRIED = 16, TIMES = 5 }; /* blocks, a few us; of five runs one is not interrupted */
     uint64_t least = UINT64_MAX;
 
     for (int i = 0; i < TIMES; i++) {
@@ -61,10 +62,10 @@ int native_bursts(struct machine *m, const struct bursts_request *r, struct burs
                   struct machine_error *err)
 {
     struct native *s = m->state;
-    struct native_watch watch = {.us = r->before_us + (r->skipped + r->bursts) * r->every_us};
+    const double us = r->before_us + (r->skipped + r->bursts) * r->every_us;
     struct burst_loop loop;
     struct cpu_mask affinity;
-    struct rusage after;
+    struct rusage before, after;
 
     int status = possible(s, r, err);
     if (status != MACHINE_OK)
@@ -74,18 +75,18 @@ int native_bursts(struct machine *m, const struct bursts_request *r, struct burs
                             strerror(errno));
     }
     memset(out, 0, r->bursts * sizeof *out); /* its pages are there before the first burst */
-    pinning_begin(&s->pinning, watch.us);
+    pinning_begin(&s->pinning, us);
     pinning_touch(&r->plain);
     pinning_touch(&r->wide);
     bursts_plan(s, r, &loop);
-    getrusage(RUSAGE_THREAD, &watch.before);
+    getrusage(RUSAGE_THREAD, &before);
     burst_loop_run(&loop, r->bursts, out);
     struct recording seen = {.migrated = sched_getcpu() != s->cpu};
     getrusage(RUSAGE_THREAD, &after);
-    pinning_end(&s->pinning, watch.us);
+    pinning_end(&s->pinning, us);
     cpu_set_affinity(&affinity);
-    seen.involuntary_switches = (unsigned)(after.ru_nivcsw - watch.before.ru_nivcsw);
-    seen.page_faults = (unsigned)(after.ru_minflt - watch.before.ru_minflt);
+    seen.involuntary_switches = (unsigned)(after.ru_nivcsw - before.ru_nivcsw);
+    seen.page_faults = (unsigned)(after.ru_minflt - before.ru_minflt);
     *disturbed = recording_disturbed(&seen);
     return MACHINE_OK;
 }

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/resource.h>
 
 #include "drivers/native/corunners.h"
 #include "computer/cpu/cpu.h"
@@ -111,15 +110,14 @@ static inline size_t native_room(const struct machine_setup *s)
  */
 int native_plan(struct native *s, const struct run_request *r, struct sampling *plan, struct machine_error *err);
 
-/* Around one repetition: real-time priority, warm code, and what happened to the thread meanwhile. */
-struct native_watch {
-    double us;
-    struct rusage before;
-};
-void native_begin(struct native *s, const struct run_request *r, struct native_watch *w);
-/* Fills *out, with `words`. After one that was cut all payloads are measured again. */
-void native_end(struct native *s, const struct native_watch *w, const struct sampling_log *log, uint64_t *words,
-                struct recording *out);
+/* Takes the readings of a planned repetition; `s`: the beginning of the machine's state. */
+typedef void native_sample(struct native *s, const struct sampling *plan, struct sampling_log *log);
+/*
+ * A repetition: at real-time priority, of code that is warm. Fills *log, and *out with `words`, in which the caller then
+ * puts the readings. After one that was cut all payloads are measured again. Returns as native_plan().
+ */
+int native_run(struct native *s, const struct run_request *r, native_sample *sample, struct sampling_log *log,
+               uint64_t *words, struct recording *out, struct machine_error *err);
 
 /* machine_ops.read_energy: of the package of the CPU prepared for, or of the one that would be chosen. */
 int native_read_energy(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err);
@@ -134,7 +132,7 @@ void native_relax(void);
  * fastest rate. */
 void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct sampling_lane *lane);
 
-/* ---- bursts.c, first_use.c: as in machine_ops, in user space ---- */
+/* ---- bursts.c: as in machine_ops, in user space ---- */
 
 /* Bursts of so many instructions and more are run as blocks of their kernel, with operands that toggle; operands of 0,
  * which a shot has, take less power. What the blocks load is then less than a hundredth of it. */

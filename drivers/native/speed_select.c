@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the rated frequencies of each class of code through Intel Speed Select, by either of its protocols. */
 #include "drivers/native/speed_select.h"
 
 #include <errno.h>

@@ -11,8 +11,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { HUGE_PAGE = 2 << 20, TRIALS_MOST = 100000, STOP_EVERY_US = 20000, STANDSTILLS_MOST = 2 };
+/* The size of x86's large pages, the most trials that a request may have, and how often the caller's stop() is called:
+ * nobody notices a fiftieth of a second. */
+enum { HUGE_PAGE = 2 << 20, TRIALS_MOST = 100000, STOP_EVERY_US = 20000 };
+/* A trial that takes so much longer than it should was no trial: no scheduler holds a thread that long. So many of them
+ * are repeated. */
 static const double STANDSTILL_S = 1;
+enum { STANDSTILLS_MOST = 2 };
 
 /* ---- checks ---- */
 
@@ -83,7 +88,7 @@ static int buffer_make(const struct trials_request *r, struct trials_buffer *b, 
 /* Interruptions make code slower, never faster: whatever was fast enough once is. */
 static bool rounds_fit(double (*ticks)(void *context, uint64_t rounds), void *context, uint64_t rounds, double wanted)
 {
-    enum { ATTEMPTS = 6 };
+    enum { ATTEMPTS = 6 }; /* chosen: all of six were interrupted only where nothing can be measured */
 
     for (int i = 0; i < ATTEMPTS; i++)
         if (ticks(context, rounds) <= wanted)
@@ -206,12 +211,12 @@ static double read_steal_ms(const char *proc, int cpu)
     return ms;
 }
 
-void between_read(const char *proc, int cpu, struct between *out)
+void between_read(const char *proc, int cpu, struct trials_between *out)
 {
     struct rusage usage;
     FILE *in = proc != NULL ? open_proc(proc, "interrupts") : NULL;
 
-    *out = (struct between){NAN, NAN, NAN, NAN};
+    *out = (struct trials_between){NAN, NAN, NAN, NAN, NAN};
     if (in != NULL) {
         out->interrupts = between_interrupts(in, cpu);
         fclose(in);
@@ -229,7 +234,7 @@ static double counter_grown(double before, double now)
     return now >= before ? now - before : NAN;
 }
 
-void between_since(const struct between *before, struct between *now)
+void between_since(const struct trials_between *before, struct trials_between *now)
 {
     now->interrupts = counter_grown(before->interrupts, now->interrupts);
     now->faults = counter_grown(before->faults, now->faults);
@@ -313,14 +318,13 @@ static int run_between(const struct native *s, const struct trials_request *r, c
                        struct trials_work *w, double *duration, struct trials_seen *seen, struct machine_error *err)
 {
     const char *proc = strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL;
-    struct between before, now;
+    struct trials_between before;
 
     between_read(proc, s->cpu, &before);
     int status = run_all(s, r, clock, w, seen, duration, err);
     int cpu = sched_getcpu();
-    between_read(proc, s->cpu, &now);
-    between_since(&before, &now);
-    seen->between = (struct trials_between){now.interrupts, now.faults, now.switches, now.steal_ms, NAN};
+    between_read(proc, s->cpu, &seen->between);
+    between_since(&before, &seen->between);
     if (status == MACHINE_OK && cpu != s->cpu) {
         status = machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu",
                               "the trials were moved from CPU %d to CPU %d: it is offline, or no longer allowed",

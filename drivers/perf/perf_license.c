@@ -10,6 +10,9 @@
 #include "drivers/native/native.h"
 #include "util/error.h"
 
+/* 2 ms have a million cycles or more: fewer than this were not counted. A kernel's level holds at least this share
+ * of its cycles, and the levels together miss or exceed the cycles by at most this share: interrupts come in
+ * between, and the counters are read one after the other. Chosen. */
 enum { CYCLES_LEAST = 10000 };
 static const double OWN_SHARE = 0.9, SUM_TOLERANCE = 0.05;
 const char *const perf_license_names[PERF_LICENSE_KERNELS] = {"64add", "256fma", "512fma"};

@@ -169,24 +169,25 @@ static void remark_missing(struct perf *t)
     }
 }
 
-static int perf_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+static void sample_counters(struct native *s, const struct sampling *plan, struct sampling_log *log)
 {
-    struct perf *t = m->state;
+    struct perf *t = (struct perf *)s;
     uint64_t now[2 + PERF_COUNTERS_MAX];
-    struct sampling plan;
-    struct sampling_log log = {0};
-    struct native_watch watch;
 
-    memset(out, 0, sizeof *out);
-    int status = native_plan(&t->common, r, &plan, err);
-    if (status != MACHINE_OK)
-        return status;
-    native_begin(&t->common, r, &watch);
     /* for how long the counters were off until now does not matter */
     t->system.samplers->read(&t->reader, now);
     t->reader.out = t->raw;
-    t->system.samplers->sample[t->reader.n](&plan, &log, &t->reader);
-    native_end(&t->common, &watch, &log, t->words, out);
+    t->system.samplers->sample[t->reader.n](plan, log, &t->reader);
+}
+
+static int perf_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+{
+    struct perf *t = m->state;
+    struct sampling_log log;
+
+    int status = native_run(&t->common, r, sample_counters, &log, t->words, out, err);
+    if (status != MACHINE_OK)
+        return status;
     convert(t, r, &log);
     remark_missing(t);
     return MACHINE_OK;

@@ -8,7 +8,10 @@
 #include "drivers/timing/timing_chains.h"
 #include "util/order.h"
 
+/* Readings of a window, in which the frequency hardly changes: some 0.1 ms at the shortest period; fewer where there
+ * are few, and no cost from fewer windows than have a median. */
 enum { WINDOW = 128, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };
+/* Steps of the TSC below this move a chain of 200 adds by less than 3 % at 3 GHz, which is not worth a remark. */
 #define COARSE_STEP_NS 2.0
 /* At 3 GHz the longest chains, one sample in four, take a quarter of samples of so long a period. */
 #define STEADY_PERIOD_US 15.0

@@ -21,6 +21,10 @@
 
 #include "helper.h"
 
+/*
+ * No x86 core has more than 8 hyper-threads. Chosen: a co-runner's slice, above; the time until woken co-runners have
+ * their frequency; how long an armed hyper-thread waits to be parked, and the measured one for those that it parks.
+ */
 enum { SIBLINGS_MAX = 7, SLICE_US = 100, SETTLE_MS = 5, ARM_US = 20000, PARK_US = 2000 };
 #define AWAKE_FOR (HZ / 2)
 

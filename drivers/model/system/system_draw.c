@@ -7,6 +7,7 @@
 
 const char *const system_kind_names[SYSTEM_KINDS] = {"narrow", "steady", "bursty", "mixed"};
 
+/* The ranges of the drawn systems, as doc/profiler.md has them; process numbers begin where users' do. */
 enum { CPUS_LEAST = 4, CPUS_MOST = 16, CONTAINERS = 3, FIRST_PID = 1000 };
 
 static double system_between(struct model_random *r, double lo, double hi)

@@ -80,6 +80,13 @@ static void test_requests(void **state)
     is_refused(&r, MACHINE_FAILED, "the made machine was not prepared");
 }
 
+static void cut_short(struct native *s, const struct sampling *plan, struct sampling_log *log)
+{
+    (void)s;
+    (void)plan;
+    log->cut = true;
+}
+
 static void test_a_plan(void **state)
 {
     (void)state;
@@ -109,11 +116,9 @@ static void test_a_plan(void **state)
     made.lanes[0].blocks = 12345;
     assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
     assert_int_equal(p.stretch[0].lane->blocks, 12345);
-    struct native_watch watch;
     struct recording rec;
-    const struct sampling_log cut = {.cut = true};
-    native_begin(&made, &r, &watch);
-    native_end(&made, &watch, &cut, NULL, &rec);
+    struct sampling_log log;
+    assert_int_equal(native_run(&made, &r, cut_short, &log, NULL, &rec, &err), MACHINE_OK);
     assert_true(rec.cut);
     assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
     assert_true(p.stretch[0].lane->blocks != 12345 && made.n_lanes == 3);

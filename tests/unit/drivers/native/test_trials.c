@@ -49,7 +49,7 @@ static void from_files(void **state)
 {
     (void)state;
     char root[FOLDER_PATH_MAX];
-    struct between before, now;
+    struct trials_between before, now;
     folder_make(root);
     between_read(root, 1, &before);
     assert_true(isnan(before.interrupts) && isnan(before.steal_ms) && before.faults >= 0 && before.switches >= 0);
