@@ -50,7 +50,7 @@ static bool only_signed_modules(const char *sys, const char *lockdown)
            (cpu_read_text(sys, text, sizeof text, "module/module/parameters/sig_enforce") > 0 && text[0] == 'Y');
 }
 
-static void ask_helper(const char *dev, struct choice_facts *out)
+static void read_helper(const char *dev, struct choice_facts *out)
 {
     char path[256];
 
@@ -60,7 +60,7 @@ static void ask_helper(const char *dev, struct choice_facts *out)
         helper_system.close(fd);
 }
 
-static void ask_perf(struct choice_facts *out)
+static void read_perf(struct choice_facts *out)
 {
     const struct perf_pmu any = {.type = PERF_TYPE_RAW};
     struct perf_system here;
@@ -82,8 +82,8 @@ static void ask_perf(struct choice_facts *out)
 }
 
 /* Of the CPU that would be measured on. */
-static void ask_msr(const char *sys, const char *proc, const char *dev, const struct cpu_leaves *leaves,
-                    struct choice_facts *out)
+static void read_msr(const char *sys, const char *proc, const char *dev, const struct cpu_leaves *leaves,
+                     struct choice_facts *out)
 {
     struct msr_device device;
     struct msr_part part;
@@ -107,8 +107,8 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     memset(out, 0, sizeof *out);
     cpu_read_leaves(&leaves);
     out->guest = leaves.version.ecx >> 31 & 1;
-    ask_helper(dev, out);
-    ask_perf(out);
+    read_helper(dev, out);
+    read_perf(out);
     out->nmi_watchdog = perf_room_watchdog(proc);
     out->perf_paranoid = (int)cpu_read_number(proc, NOT_READABLE, "sys/kernel/perf_event_paranoid");
     out->rdpmc_setting = (int)cpu_read_number(sys, NOT_READABLE, "bus/event_source/devices/cpu/rdpmc");
@@ -116,7 +116,7 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
         out->rdpmc_setting = (int)cpu_read_number(sys, NOT_READABLE, "bus/event_source/devices/cpu_core/rdpmc");
         out->hybrid = out->rdpmc_setting != NOT_READABLE;
     }
-    ask_msr(sys, proc, dev, &leaves, out);
+    read_msr(sys, proc, dev, &leaves, out);
     out->signed_modules = only_signed_modules(sys, out->msr.lockdown);
     cpu_read_text(sys, clock, sizeof clock, "devices/system/clocksource/clocksource0/current_clocksource");
     out->timing_usable = tsc_usable(&leaves, clock, out->timing_why, sizeof out->timing_why);
@@ -327,10 +327,10 @@ static const char *remark_on(const char *name, const struct machine_choice *regi
                                          : "";
 }
 
-void choices_tell(const struct machine_choice *machines, size_t n, char *out, size_t size)
+void choices_report(const struct machine_choice *machines, size_t n, char *out, size_t size)
 {
     const struct machine_choice *registers = choices_find(machines, n, "msr");
-    size_t taken = 0, told = 0;
+    size_t taken = 0, reported = 0;
 
     while (taken < n && !machines[taken].usable)
         taken++;
@@ -338,13 +338,13 @@ void choices_tell(const struct machine_choice *machines, size_t n, char *out, si
     snprintf(out, size, "%s%s%s", taken < n ? "measuring with " : "", name, remark_on(name, registers));
     for (size_t i = 0; i < n; i++) {
         bool missed = strcmp(name, "perf") == 0 && &machines[i] == registers && !registers->usable;
-        const char *before = told > 0 ? "; " : taken < n ? "; more with " : ": ";
+        const char *before = reported > 0 ? "; " : taken < n ? "; more with " : ": ";
         if (i < taken || missed) {
             text_list_add(out, size, before, "%s: %s", machines[i].name, machines[i].why);
-            told++;
+            reported++;
         }
     }
-    if (taken < n && told > 0)
+    if (taken < n && reported > 0)
         text_list_add(out, size, " ", "(--list machines: what would help)");
 }
 
@@ -454,7 +454,7 @@ static int open_by_name(const char *name, const struct machine_choice *c, size_t
 
 /* The best that opens: what is checked beforehand is not all that can be in the way. */
 static int open_best(struct machine_choice *c, size_t n, const struct choice_openers *how, struct machine *out,
-                     char *told, size_t told_size, struct machine_error *err)
+                     char *report, size_t report_size, struct machine_error *err)
 {
     bool tried = false;
     int status = MACHINE_CANNOT;
@@ -469,33 +469,33 @@ static int open_best(struct machine_choice *c, size_t n, const struct choice_ope
             snprintf(c[i].why, sizeof c[i].why, "looked usable, but could not be opened: %.350s", err->text);
         }
     }
-    if (told_size > 0)
-        choices_tell(c, n, told, told_size);
+    if (report_size > 0)
+        choices_report(c, n, report, report_size);
     if (!tried)
         return n > 0 ? refuse_choice(&c[n - 1], err) : unknown("auto", err);
     return status;
 }
 
 int open_from_choices(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
-                      struct machine *out, char *told, size_t told_size, struct machine_error *err)
+                      struct machine *out, char *report, size_t report_size, struct machine_error *err)
 {
-    if (told_size > 0)
-        told[0] = '\0';
-    return strcmp(name, "auto") == 0 ? open_best(c, n, how, out, told, told_size, err)
+    if (report_size > 0)
+        report[0] = '\0';
+    return strcmp(name, "auto") == 0 ? open_best(c, n, how, out, report, report_size, err)
                                      : open_by_name(name, c, n, how, out, err);
 }
 
-int machine_open(const char *spec, const char *data_dir, struct machine *out, char *told, size_t told_size,
+int machine_open(const char *spec, const char *data_dir, struct machine *out, char *report, size_t report_size,
                  struct machine_error *err)
 {
     static const struct choice_openers here = {.open = open_usable, .add_registers = msr_machine_add};
     struct machine_choice c[CHOICES];
 
-    if (told_size > 0)
-        told[0] = '\0';
+    if (report_size > 0)
+        report[0] = '\0';
     if (strncmp(spec, "model:", 6) == 0)
         return machine_open_model(spec + 6, data_dir, out, err);
-    return open_from_choices(spec, c, machine_choices(c, CHOICES), &here, out, told, told_size, err);
+    return open_from_choices(spec, c, machine_choices(c, CHOICES), &here, out, report, report_size, err);
 }
 
 double machine_elapsed(const struct machine *m, double begun, double recorded)

@@ -45,7 +45,7 @@ size_t choices_from_facts(const struct choice_facts *f, struct machine_choice *o
 const struct machine_choice *choices_find(const struct machine_choice *machines, size_t n, const char *name);
 
 /* auto's line: what was taken and why nothing better was. `machines`: as choices_from_facts() gave them. */
-void choices_tell(const struct machine_choice *machines, size_t n, char *out, size_t size);
+void choices_report(const struct machine_choice *machines, size_t n, char *out, size_t size);
 
 /* How a machine is opened by its name, and how registers are put around one that is open. */
 struct choice_openers {
@@ -57,4 +57,4 @@ struct choice_openers {
  * goes on to the next where a usable one does not open, which is then marked as not usable, with the reason.
  */
 int open_from_choices(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
-                      struct machine *out, char *told, size_t told_size, struct machine_error *err);
+                      struct machine *out, char *report, size_t report_size, struct machine_error *err);

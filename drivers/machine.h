@@ -239,9 +239,9 @@ size_t machine_choices(struct machine_choice *out, size_t max);
 
 /*
  * Opens the machine that a --machine argument names: auto, one of machine_choices(), model:NAME, model:FILE. For auto
- * the line on what was taken and what is missing is written to `told`, else "".
+ * the line on what was taken and what is missing is written to `report`, else "".
  */
-int machine_open(const char *spec, const char *data_dir, struct machine *out, char *told, size_t told_size,
+int machine_open(const char *spec, const char *data_dir, struct machine *out, char *report, size_t report_size,
                  struct machine_error *err);
 
 /*

@@ -100,10 +100,9 @@ struct system_core {
     struct system_thread thread[SYSTEM_THREADS_MAX];
 };
 
-/* Variants that a system is compared with; the tasks and who runs when are the same in all. */
+/* A variant that a system is compared with; the tasks and who runs when are the same. */
 enum {
     SYSTEM_OWN_LEVELS = 1u << 0, /* nobody's level depends on anybody else's code */
-    SYSTEM_NO_WAITS = 1u << 1,   /* levels follow the code at once, free of charge: no waits, throttling, halts */
 };
 struct system {
     struct model model;

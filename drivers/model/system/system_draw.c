@@ -130,23 +130,6 @@ static bool draw_task(struct system *s, struct model_random *r, unsigned number,
 
 /* ---- the system ---- */
 
-/* Levels follow the code at once: what its instructions demand, and nothing for a change. */
-static void idealize(struct model *m)
-{
-    m->wait_us = m->wait_sigma_us = m->halt_us = m->halt_sigma_us = m->throttle_sigma_us = 0;
-    m->release_tau_us = m->volts_ramp_us = 0;
-    for (size_t i = 0; i < m->n_classes; i++)
-        m->classes[i].wait_double = 0;
-    for (size_t from = 0; from < MODEL_CLASSES_MAX; from++)
-        for (size_t to = 0; to < MODEL_CLASSES_MAX; to++)
-            for (size_t i = 0; i < m->transitions[from][to].n_steps; i++) {
-                struct model_step *step = &m->transitions[from][to].steps[i];
-                step->us = step->tau_us = 0;
-                for (size_t k = 0; k < step->n_variants; k++)
-                    step->variants[k].us = 0;
-            }
-}
-
 /* Only licenses, and what the profiler's own pauses do not mask. */
 static void system_model(struct system *s, const struct model *m)
 {
@@ -154,8 +137,6 @@ static void system_model(struct system *s, const struct model *m)
     s->model.n_interrupts = 0;
     s->model.world = (struct model_world){0};
     s->model.has_power = false;
-    if (s->flags & SYSTEM_NO_WAITS)
-        idealize(&s->model);
     s->reference_ghz = model_mean_ghz(m, 0, m->cores);
 }
 

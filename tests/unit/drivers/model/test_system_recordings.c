@@ -103,7 +103,7 @@ static struct system *draw_again(uint64_t seed, unsigned flags)
 {
     struct machine_error err;
     struct system *s;
-    if (system_new(&model, seed, flags, &s, &err) != MACHINE_OK)
+    if (truth_system(&model, seed, flags, &s, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
     return s;
 }
