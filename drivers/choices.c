@@ -476,8 +476,8 @@ static int open_best(struct machine_choice *c, size_t n, const struct choice_ope
     return status;
 }
 
-int open_from_choices(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
-                      struct machine *out, char *report, size_t report_size, struct machine_error *err)
+int choices_open(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
+                 struct machine *out, char *report, size_t report_size, struct machine_error *err)
 {
     if (report_size > 0)
         report[0] = '\0';
@@ -495,7 +495,7 @@ int machine_open(const char *spec, const char *data_dir, struct machine *out, ch
         report[0] = '\0';
     if (strncmp(spec, "model:", 6) == 0)
         return machine_open_model(spec + 6, data_dir, out, err);
-    return open_from_choices(spec, c, machine_choices(c, CHOICES), &here, out, report, report_size, err);
+    return choices_open(spec, c, machine_choices(c, CHOICES), &here, out, report, report_size, err);
 }
 
 double machine_elapsed(const struct machine *m, double begun, double recorded)

@@ -56,5 +56,5 @@ struct choice_openers {
  * machine_open() among the n choices c, for all names but models: "perf" gets registers where msr is usable, and "auto"
  * goes on to the next where a usable one does not open, which is then marked as not usable, with the reason.
  */
-int open_from_choices(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
-                      struct machine *out, char *report, size_t report_size, struct machine_error *err);
+int choices_open(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
+                 struct machine *out, char *report, size_t report_size, struct machine_error *err);

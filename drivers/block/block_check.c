@@ -445,18 +445,13 @@ void block_shape_free(struct block_shape *s)
 
 #else /* the static program, where Zydis is a shared library: no disassembler */
 
-int block_check_can(const char *file, struct machine_error *err)
-{
-    return machine_fail(err, MACHINE_CANNOT, "use the program of the package or of 'make', which have it",
-                        "%.200s: this static program has no disassembler (Zydis) to check blocks by before they run",
-                        file);
-}
-
 int block_check(const char *file, const struct block_text *text, struct block_shape *out, struct machine_error *err)
 {
     (void)text;
     *out = (struct block_shape){0};
-    return block_check_can(file, err);
+    return machine_fail(err, MACHINE_CANNOT, "use the program of the package or of 'make', which have it",
+                        "%.200s: this static program has no disassembler (Zydis) to check blocks by before they run",
+                        file);
 }
 
 void block_shape_free(struct block_shape *s)

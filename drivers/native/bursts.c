@@ -95,7 +95,7 @@ int native_bursts(struct machine *m, const struct bursts_request *r, struct burs
 
 enum { READINGS_MOST = 4096, ALIKE = 3 }; /* so many blocks one after the other: an interruption is one */
 
-size_t first_use_full(const uint64_t *ticks, size_t n, double *scratch)
+size_t native_first_use_full(const uint64_t *ticks, size_t n, double *scratch)
 {
     const size_t from = n - n / 4 - 1;
 
@@ -155,7 +155,7 @@ int native_first_use(struct machine *m, const struct first_use_request *r, struc
     uint64_t end = first(idle + (uint64_t)(r->idle_us * us * s->tsc.hz), &begin);
     for (; n < READINGS_MOST && ((ticks[n] = tsc_now()) - begin) * tick_us < r->observe_us; n++)
         r->warm.run(1, 0, NULL, 0);
-    size_t full = first_use_full(ticks, n, scratch);
+    size_t full = native_first_use_full(ticks, n, scratch);
     *out = (struct first_use_seen){.idle_us = (double)(begin - idle) * tick_us,
                                    .first_us = (double)(end - begin) * tick_us,
                                    .full_rate_us = full < n ? (double)(ticks[full] - begin) * tick_us : (double)NAN,

@@ -148,4 +148,4 @@ int native_first_use(struct machine *m, const struct first_use_request *r, struc
  * Single long blocks are interruptions. 0: none are slower; n: too few to tell. scratch: n / 4 doubles. Pure.
  */
 #define FIRST_USE_SLOW 1.25
-size_t first_use_full(const uint64_t *ticks, size_t n, double *scratch);
+size_t native_first_use_full(const uint64_t *ticks, size_t n, double *scratch);

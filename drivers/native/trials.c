@@ -169,7 +169,7 @@ static double column_number(const char *line, int column)
     }
 }
 
-double between_interrupts(FILE *in, int cpu)
+double trials_between_interrupts(FILE *in, int cpu)
 {
     char *line = NULL;
     size_t size = 0;
@@ -211,14 +211,14 @@ static double read_steal_ms(const char *proc, int cpu)
     return ms;
 }
 
-void between_read(const char *proc, int cpu, struct trials_between *out)
+void trials_between_read(const char *proc, int cpu, struct trials_between *out)
 {
     struct rusage usage;
     FILE *in = proc != NULL ? open_proc(proc, "interrupts") : NULL;
 
     *out = (struct trials_between){NAN, NAN, NAN, NAN, NAN};
     if (in != NULL) {
-        out->interrupts = between_interrupts(in, cpu);
+        out->interrupts = trials_between_interrupts(in, cpu);
         fclose(in);
     }
     if (proc != NULL)
@@ -234,7 +234,7 @@ static double counter_grown(double before, double now)
     return now >= before ? now - before : NAN;
 }
 
-void between_since(const struct trials_between *before, struct trials_between *now)
+void trials_between_since(const struct trials_between *before, struct trials_between *now)
 {
     now->interrupts = counter_grown(before->interrupts, now->interrupts);
     now->faults = counter_grown(before->faults, now->faults);
@@ -320,11 +320,11 @@ static int run_between(const struct native *s, const struct trials_request *r, c
     const char *proc = strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL;
     struct trials_between before;
 
-    between_read(proc, s->cpu, &before);
+    trials_between_read(proc, s->cpu, &before);
     int status = run_all(s, r, clock, w, seen, duration, err);
     int cpu = sched_getcpu();
-    between_read(proc, s->cpu, &seen->between);
-    between_since(&before, &seen->between);
+    trials_between_read(proc, s->cpu, &seen->between);
+    trials_between_since(&before, &seen->between);
     if (status == MACHINE_OK && cpu != s->cpu) {
         status = machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu",
                               "the trials were moved from CPU %d to CPU %d: it is offline, or no longer allowed",

@@ -44,9 +44,9 @@ uint64_t trials_find_rounds(double (*ticks)(void *context, uint64_t rounds), voi
 
 /* Counts since boot, or since the thread began, of the calling thread and of `cpu`; smis: NaN. `proc`: "/proc", or a
  * folder laid out like it; NULL: neither is read. */
-void between_read(const char *proc, int cpu, struct trials_between *out);
+void trials_between_read(const char *proc, int cpu, struct trials_between *out);
 /* *now becomes what was added since `before`; NaN where that is negative, as after a CPU was offline. */
-void between_since(const struct trials_between *before, struct trials_between *now);
+void trials_between_since(const struct trials_between *before, struct trials_between *now);
 
 /* The sum of a CPU's column of /proc/interrupts; NaN where it has none. */
-double between_interrupts(FILE *in, int cpu);
+double trials_between_interrupts(FILE *in, int cpu);
