@@ -110,7 +110,7 @@ static void add_siblings(const struct search *s, struct cpu_corunners *out)
             out->cpus[out->n++] = c;
 }
 
-/* How many of the active cores share the measured one's package, and its die, whose energy is counted together. */
+/* Counts the active cores that share the measured one's package, and its die, whose energy is counted together. */
 static void count_near(const struct search *s, struct cpu_corunners *out)
 {
     int package = cpu_package_of(s->root, s->cpu), die = cpu_die_of(s->root, s->cpu);

@@ -122,7 +122,7 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     out->timing_usable = tsc_usable(&leaves, clock, out->timing_why, sizeof out->timing_why);
 }
 
-/* Why a machine does not work here, formatted, and what would help. */
+/* Notes why a machine does not work here, formatted, and what would help. */
 __attribute__((format(printf, 3, 4))) static void choice_refuse(struct machine_choice *c, const char *remedy,
                                                                 const char *why, ...)
 {

@@ -47,7 +47,7 @@ const struct machine_choice *choices_find(const struct machine_choice *machines,
 /* auto's line: what was taken and why nothing better was. `machines`: as choices_from_facts() gave them. */
 void choices_report(const struct machine_choice *machines, size_t n, char *out, size_t size);
 
-/* How a machine is opened by its name, and how registers are put around one that is open. */
+/* Opens a machine by its name, and puts registers around one that is open. */
 struct choice_openers {
     int (*open)(const char *name, struct machine *out, struct machine_error *err);
     int (*add_registers)(struct machine *m, struct machine_error *err);

@@ -80,7 +80,7 @@ int recording_word(const struct counter_spec *counters, size_t n, enum counter_i
 /* Readings `now` less `before` of one word; NaN where it was not counted, as of word -1. */
 double recording_difference(const uint64_t *now, const uint64_t *before, int word);
 
-/* Where a TSC lies on the time axis, us from time 0. */
+/* The place of a TSC on the time axis, us from time 0. */
 double recording_time_us(const struct recording *r, uint64_t tsc, double tsc_hz);
 
 /* The disturbance of the repetition that the machine itself knows of, a few words that always live; NULL: none. */

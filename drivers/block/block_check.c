@@ -142,7 +142,7 @@ static int gpr_number(ZydisRegister r)
     return ZydisRegisterGetClass(whole) == ZYDIS_REGCLASS_GPR64 ? ZydisRegisterGetId(whole) : -1;
 }
 
-/* Why instructions of this kind are refused, whatever their operands; NULL: they are not. */
+/* The reason why instructions of this kind are refused, whatever their operands; NULL: they are not. */
 static const char *kind_refused(const ZydisDecodedInstruction *i)
 {
     static const struct {
@@ -261,7 +261,7 @@ static const char *operands_refused(struct block_shape *s, struct block_insn *in
     return NULL;
 }
 
-/* Where a jump leads; returns why it is refused, or NULL. */
+/* Checks a jump; returns why it is refused, or NULL. */
 static const char *jump_refused(const struct block_text *t, const struct block_insn *insn, const struct decoded *d)
 {
     const ZydisDecodedOperand *o = &d->operand[0];

@@ -95,7 +95,7 @@ static bool elf_symbol(const struct elf_image *e, const char *name, Elf64_Sym *o
     return false;
 }
 
-/* Where the code of a symbol lies in its section: values are addresses, in .o files offsets. */
+/* Finds the code of a symbol in its section: values are addresses, in .o files offsets. */
 static bool elf_code(const struct elf_image *e, const Elf64_Sym *s, Elf64_Shdr *section, uint64_t *into)
 {
     if (!elf_section(e, s->st_shndx, section) || section->sh_type != SHT_PROGBITS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How raw events are written. */
+/* Reads and writes the codes of raw events. */
 #include "drivers/events/event_code.h"
 
 #include <stdbool.h>

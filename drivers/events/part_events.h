@@ -13,7 +13,7 @@
 #include "drivers/perf/perf.h"
 #include "drivers/native/native.h"
 
-/* Why a counter cannot be read and what would help; why[0] = 0: it can. */
+/* The reason why a counter cannot be read and what would help; why[0] = 0: it can. */
 struct lack {
     char why[300];
     const char *remedy;

@@ -30,7 +30,7 @@ void helper_finish(struct machine *m)
     h->native.active_cores = 0;
 }
 
-/* Where each counter is read, and what the module must count for it: in turns, because perf gives out the hardware's
+/* Assigns each counter its place in a reading and the module's event: in turns, because perf gives out the hardware's
  * counters in this order. */
 static void place_counters(struct helper *h, const struct machine_setup *s, struct characterize_setup *p)
 {

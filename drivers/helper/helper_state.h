@@ -7,10 +7,10 @@
 #include "drivers/native/native.h"
 #include "drivers/timing/timing_chains.h"
 
-/* Where cycles come from. */
+/* The sources of cycles. */
 enum helper_clock { HELPER_COUNTERS, HELPER_APERF, HELPER_CHAIN };
 
-/* Where a counter is found in a reading of the module. */
+/* The place of a counter in a reading of the module. */
 struct helper_slot {
     int word;      /* -1: nowhere */
     unsigned bits; /* of the counter */

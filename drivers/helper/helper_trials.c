@@ -59,7 +59,7 @@ struct length_search {
     int status;
 };
 
-/* How long so many rounds take at least; INFINITY where that is too long, or where nothing more can be requested. */
+/* The least time that so many rounds take; INFINITY where that is too long, or where nothing more can be requested. */
 static double ticks_of_rounds(void *context, uint64_t rounds)
 {
     struct length_search *s = context;

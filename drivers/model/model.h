@@ -122,7 +122,7 @@ struct model_boost {
     unsigned line;
 };
 
-/* How fast a kernel runs. */
+/* The rate of a kernel. */
 struct model_kernel {
     char name[KERNEL_NAME_MAX]; /* width and operation, or amx, pause, chain */
     double throughput;          /* counted instructions per core cycle, independent */
@@ -305,10 +305,10 @@ struct model_step_variant model_step_figures(const struct model_step *s, unsigne
 /* Index of a class by name, or -1. */
 int model_class_index(const struct model *m, const char *name);
 
-/* How a core, by its CPU's number, is unlike the others; NULL: it is not. */
+/* The difference of a core, by its CPU's number, from the others; NULL: there is none. */
 const struct model_unlike *model_unlike_of(const struct model *m, int cpu);
 
-/* How a payload runs and what it needs on the modelled core. */
+/* The rate and need of a payload on the modelled core. */
 struct model_need {
     double ipc;         /* payload instructions per core cycle, not throttled */
     double counted_ipc; /* of the counted kind */

@@ -143,7 +143,7 @@ static bool mixes(const struct model_mixture *x, const struct model_kind *a, con
            (same_kind(a, x->width[1], x->weight[1]) && same_kind(b, x->width[0], x->weight[0]));
 }
 
-/* How often the two kinds of a mixture have followed each other within its window, up to now. */
+/* Counts how often the two kinds of a mixture have followed each other within its window, up to now. */
 static unsigned alternations(const struct model_core *c, const struct model_mixture *x)
 {
     const struct model_kind *later = &c->last_kind;

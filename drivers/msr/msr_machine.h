@@ -9,7 +9,7 @@
 #include "computer/msr/msr_decode.h"
 #include "computer/msr/msr_device.h"
 
-/* How the registers of a CPU are opened: 0 or an error number. `context` is passed on. */
+/* Opens the registers of a CPU: 0 or an error number. `context` is passed on. */
 typedef int msr_opener(void *context, int cpu, struct msr_device *out);
 
 struct msr_access {

@@ -19,7 +19,7 @@ static inline uint64_t growth_period(uint64_t period, uint64_t most, uint64_t si
     return grown < most || most < period ? grown : most;
 }
 
-/* How many samples such a period makes of so long a time, at most; in any unit of time of which a period holds many. */
+/* The most samples that such a period makes of so long a time; in any unit of time of which a period holds many. */
 static inline size_t growth_samples(uint64_t period, uint64_t most, uint64_t time)
 {
     size_t n = 1;

@@ -113,8 +113,8 @@ int native_plan(struct native *s, const struct run_request *r, struct sampling *
 /* Takes the readings of a planned repetition; `s`: the beginning of the machine's state. */
 typedef void native_sample(struct native *s, const struct sampling *plan, struct sampling_log *log);
 /*
- * A repetition: at real-time priority, of code that is warm. Fills *log, and *out with `words`, in which the caller then
- * puts the readings. After one that was cut all payloads are measured again. Returns as native_plan().
+ * A repetition: at real-time priority, of code that is warm. Fills *log, and *out with `words`, in which the caller
+ * then puts the readings. After one that was cut all payloads are measured again. Returns as native_plan().
  */
 int native_run(struct native *s, const struct run_request *r, native_sample *sample, struct sampling_log *log,
                uint64_t *words, struct recording *out, struct machine_error *err);
@@ -128,8 +128,8 @@ int native_speed_select(struct machine *m, struct rated_limits *out, struct mach
 /* Lets the core forget what it ran: twice the longest time after which a license is said to lapse. */
 void native_relax(void);
 
-/* How a payload is run at this sample period (us): 2 ms to reach its steady state, then the blocks of a sample from its
- * fastest rate. */
+/* Measures the pace of a payload at this sample period (us): 2 ms to reach its steady state, then the blocks of a
+ * sample from its fastest rate. */
 void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct sampling_lane *lane);
 
 /* ---- bursts.c: as in machine_ops, in user space ---- */

@@ -34,7 +34,7 @@ enum { SAMPLING_GROWTH_BITS = 9 };
 #define SAMPLING_NEVER (~0ull)     /* of a TSC */
 #define SAMPLING_LONG (1ull << 35) /* ticks: more than a stretch of so many blocks lasts */
 
-/* How one payload is run on this CPU at this period. */
+/* The pace of one payload on this CPU at this period. */
 struct sampling_lane {
     kernel_fn *run;
     uint64_t dirty;
@@ -79,7 +79,7 @@ struct sampling_log {
  */
 typedef uint64_t sampling_read(void *reader, size_t i, uint64_t blocks, unsigned int doubled);
 
-/* When all earlier instructions have finished. Kernels begin with a fence of their own. */
+/* The TSC when all earlier instructions have finished. Kernels begin with a fence of their own. */
 static inline __attribute__((always_inline)) uint64_t sampling_stamp(void)
 {
     uint32_t lo, hi;

@@ -249,7 +249,7 @@ static uint64_t read_clock(const struct trials_clock *clock)
     return clock != NULL ? clock->cycles(clock->context) : tsc_now();
 }
 
-/* How long one trial took, by the clock, and by time stamps with what comes before it. */
+/* The duration of one trial by the clock, and by time stamps with what comes before it. */
 struct trials_took {
     uint64_t begin, end; /* on the clock */
     uint64_t ticks;      /* UINT64_MAX where time stamps went back, as after a suspension that resets them */

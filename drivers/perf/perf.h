@@ -116,7 +116,7 @@ int perf_room_watchdog(const char *proc);
 const char *perf_room_to_free(int watchdog);
 const char *perf_room_remedy(int watchdog);
 
-/* How many events were requested and how many general counters there are (0: not known), as the end of a sentence; or
+/* The number of events requested and of general counters (0: not known), as the end of a sentence; or
  * "". */
 void perf_room_text(unsigned events, unsigned general, char *out, size_t size);
 

@@ -44,7 +44,7 @@ static inline uint64_t chain_blocks(const struct chain_raw *r)
     return r->word >> CHAIN_KIND_BITS;
 }
 
-/* How chains are taken. */
+/* The choice of chains. */
 struct chain_choice {
     unsigned int steady_from; /* they are the longest ones where samples have doubled so often; 0: all */
     uint32_t dither;          /* the wait before one is three numbers of cycles below this, at most 2^16 */

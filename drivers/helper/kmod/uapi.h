@@ -229,7 +229,7 @@ enum {
 	CHARACTERIZE_TRIALS_IBPB = 1u << 0,     /* a branch predictor barrier before each: register 49H, bit 0 */
 	CHARACTERIZE_SPOIL_MAX = 64,
 };
-/* Why there are fewer trials than were requested. */
+/* Reasons why there are fewer trials than were requested. */
 enum {
 	CHARACTERIZE_ENDED_TRIAL = 1u << 0,     /* one reached its 5 ms, and is left out. The first: TRIAL_TIME */
 	CHARACTERIZE_ENDED_CALL = 1u << 1,      /* the second was over */

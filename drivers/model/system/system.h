@@ -125,7 +125,7 @@ static inline bool system_stopped(const struct system *s)
 
 /* ---- system_draw.c ---- */
 
-/* Why the model has nothing to profile, or NULL. */
+/* The reason why the model has nothing to profile, or NULL. */
 const char *system_lacks(const struct model *m);
 /*
  * Draws cores, tasks and what they execute from a seed. `flags`: SYSTEM_*; the draws do not depend on them. MACHINE_OK,
