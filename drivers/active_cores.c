@@ -24,13 +24,13 @@ int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s,
 }
 
 /* 0: same kind of core and package as the measured one. */
-static int active_cores_distance(const char *root, const struct cpu_view *v, int cpu, int other)
+static int distance(const char *root, const struct cpu_view *v, int cpu, int other)
 {
     int kind = cpu_mask_has(&v->big, cpu) != cpu_mask_has(&v->big, other);
     return 2 * kind + (cpu_package_of(root, cpu) != cpu_package_of(root, other));
 }
 
-/* What has been found so far. */
+/* The search so far. */
 struct search {
     const char *root;
     const struct cpu_view *view;
@@ -86,7 +86,7 @@ static unsigned list_others(struct search *s, bool listed)
         cpu_mask_add(&seen, core);
         if (!listed && cpu_usable(s->view, c) && !cpu_mask_has(&s->taken, core)) {
             cpu_mask_add(&s->taken, core);
-            s->list[s->n++] = (struct order_key){active_cores_distance(s->root, s->view, s->cpu, c), (size_t)c};
+            s->list[s->n++] = (struct order_key){distance(s->root, s->view, s->cpu, c), (size_t)c};
         }
     }
     return cores;
@@ -110,7 +110,7 @@ static void add_siblings(const struct search *s, struct cpu_corunners *out)
             out->cpus[out->n++] = c;
 }
 
-/* How many of the active cores share the measured one's package, and its die, whose energy is counted together. */
+/* Counts the active cores that share the measured one's package, and its die, whose energy is counted together. */
 static void count_near(const struct search *s, struct cpu_corunners *out)
 {
     int package = cpu_package_of(s->root, s->cpu), die = cpu_die_of(s->root, s->cpu);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/bursts.h"
+/* Checks what is requested of machines that run bursts. */
+#include "drivers/machine.h"
 
 #include "kernels/shots.h"
 

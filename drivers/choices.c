@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which machines there are, which of them work here and, where one does not, why and what would help.
+ * Which machines there are, which of them work here and, where one does not, why and what would help; and opening one.
  *
  * The meaning of the error numbers: perf_event_open(2) and Linux arch/x86/events/core.c (RDPMC and its setting in
- * sysfs); those of /dev/cpu/N/msr are told in msr_device.c.
+ * sysfs); those of /dev/cpu/N/msr are explained in msr_device.c.
  */
 #include "drivers/choices.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "computer/cpu/cpu.h"
+#include "drivers/model/model.h"
+#include "drivers/msr/msr_machine.h"
 #include "drivers/perf/perf.h"
 #include "drivers/perf/perf_page.h"
 #include "computer/cpu/tsc.h"
+#include "util/clock.h"
+#include "util/edit_distance.h"
 #include "util/text_list.h"
 
 enum { NOT_READABLE = -100 };
@@ -45,7 +50,7 @@ static bool only_signed_modules(const char *sys, const char *lockdown)
            (cpu_read_text(sys, text, sizeof text, "module/module/parameters/sig_enforce") > 0 && text[0] == 'Y');
 }
 
-static void ask_helper(const char *dev, struct choice_facts *out)
+static void read_helper(const char *dev, struct choice_facts *out)
 {
     char path[256];
 
@@ -55,7 +60,7 @@ static void ask_helper(const char *dev, struct choice_facts *out)
         helper_system.close(fd);
 }
 
-static void choices_ask_perf(struct choice_facts *out)
+static void read_perf(struct choice_facts *out)
 {
     const struct perf_pmu any = {.type = PERF_TYPE_RAW};
     struct perf_system here;
@@ -77,8 +82,8 @@ static void choices_ask_perf(struct choice_facts *out)
 }
 
 /* Of the CPU that would be measured on. */
-static void ask_msr(const char *sys, const char *proc, const char *dev, const struct cpu_leaves *leaves,
-                    struct choice_facts *out)
+static void read_msr(const char *sys, const char *proc, const char *dev, const struct cpu_leaves *leaves,
+                     struct choice_facts *out)
 {
     struct msr_device device;
     struct msr_part part;
@@ -102,8 +107,8 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     memset(out, 0, sizeof *out);
     cpu_read_leaves(&leaves);
     out->guest = leaves.version.ecx >> 31 & 1;
-    ask_helper(dev, out);
-    choices_ask_perf(out);
+    read_helper(dev, out);
+    read_perf(out);
     out->nmi_watchdog = perf_room_watchdog(proc);
     out->perf_paranoid = (int)cpu_read_number(proc, NOT_READABLE, "sys/kernel/perf_event_paranoid");
     out->rdpmc_setting = (int)cpu_read_number(sys, NOT_READABLE, "bus/event_source/devices/cpu/rdpmc");
@@ -111,13 +116,13 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
         out->rdpmc_setting = (int)cpu_read_number(sys, NOT_READABLE, "bus/event_source/devices/cpu_core/rdpmc");
         out->hybrid = out->rdpmc_setting != NOT_READABLE;
     }
-    ask_msr(sys, proc, dev, &leaves, out);
+    read_msr(sys, proc, dev, &leaves, out);
     out->signed_modules = only_signed_modules(sys, out->msr.lockdown);
     cpu_read_text(sys, clock, sizeof clock, "devices/system/clocksource/clocksource0/current_clocksource");
     out->timing_usable = tsc_usable(&leaves, clock, out->timing_why, sizeof out->timing_why);
 }
 
-/* Why a machine does not work here, formatted, and what would help. */
+/* Notes why a machine does not work here, formatted, and what would help. */
 __attribute__((format(printf, 3, 4))) static void choice_refuse(struct machine_choice *c, const char *remedy,
                                                                 const char *why, ...)
 {
@@ -310,7 +315,7 @@ const struct machine_choice *choices_find(const struct machine_choice *machines,
     return NULL;
 }
 
-/* What the one that was taken reads; `registers`: the choice msr, which perf takes along. */
+/* The readings of the one that was taken; `registers`: the choice msr, which perf takes along. */
 static const char *remark_on(const char *name, const struct machine_choice *registers)
 {
     if (strcmp(name, "perf") == 0) {
@@ -322,10 +327,10 @@ static const char *remark_on(const char *name, const struct machine_choice *regi
                                          : "";
 }
 
-void choices_tell(const struct machine_choice *machines, size_t n, char *out, size_t size)
+void choices_report(const struct machine_choice *machines, size_t n, char *out, size_t size)
 {
     const struct machine_choice *registers = choices_find(machines, n, "msr");
-    size_t taken = 0, told = 0;
+    size_t taken = 0, reported = 0;
 
     while (taken < n && !machines[taken].usable)
         taken++;
@@ -333,12 +338,169 @@ void choices_tell(const struct machine_choice *machines, size_t n, char *out, si
     snprintf(out, size, "%s%s%s", taken < n ? "measuring with " : "", name, remark_on(name, registers));
     for (size_t i = 0; i < n; i++) {
         bool missed = strcmp(name, "perf") == 0 && &machines[i] == registers && !registers->usable;
-        const char *before = told > 0 ? "; " : taken < n ? "; more with " : ": ";
+        const char *before = reported > 0 ? "; " : taken < n ? "; more with " : ": ";
         if (i < taken || missed) {
             text_list_add(out, size, before, "%s: %s", machines[i].name, machines[i].why);
-            told++;
+            reported++;
         }
     }
-    if (taken < n && told > 0)
+    if (taken < n && reported > 0)
         text_list_add(out, size, " ", "(--list machines: what would help)");
+}
+
+/* ---- opening one ---- */
+
+/* More than the machines that there are. */
+enum { CHOICES = 8 };
+
+/* Names that can be requested; without a function, one that stands for several machines. */
+static const struct {
+    const char *name;
+    int (*open)(struct machine *out, struct machine_error *err);
+} openers[] = {
+    {"auto", NULL},
+    {"timing", machine_open_timing},
+    {"perf", machine_open_perf},
+    {"msr", machine_open_msr},
+    {"helper", machine_open_helper},
+    {"model:", NULL},
+};
+enum { OPENERS = sizeof openers / sizeof *openers };
+
+static const char *nearest_name(const char *spec)
+{
+    const char *best = NULL;
+    unsigned least = 4; /* further away it would be a guess */
+
+    for (size_t i = 0; i < OPENERS; i++)
+        if (edit_nearer(spec, strlen(spec), openers[i].name, &least))
+            best = openers[i].name;
+    return best;
+}
+
+/* The shipped model of which it is the name, or a part of that (gold-6130) at least 4 characters long; else "". */
+static void nearest_model(const char *spec, char *out, size_t size)
+{
+    enum { PART_LEAST = 4 }; /* characters: fewer are a part of too many names */
+    char **names;
+    size_t n;
+
+    out[0] = '\0';
+    if (strlen(spec) < PART_LEAST || model_list(NULL, &names, &n) != 0)
+        return;
+    for (size_t i = 0; i < n && out[0] == '\0'; i++)
+        if (strcasestr(names[i], spec) != NULL || edit_distance(spec, strlen(spec), names[i]) <= 2)
+            snprintf(out, size, "model:%s", names[i]);
+    model_list_free(names, n);
+}
+
+static int unknown(const char *spec, struct machine_error *err)
+{
+    char model[120], remedy[sizeof err->remedy] = "machines";
+    nearest_model(spec, model, sizeof model);
+    const char *near = model[0] != '\0' ? model : nearest_name(spec);
+
+    for (size_t i = 0; i < OPENERS; i++)
+        text_list_add(remedy, sizeof remedy, i == 0 ? ": " : ", ", "%s%s", openers[i].name,
+                      strcmp(openers[i].name, "model:") == 0 ? "NAME, model:FILE" : "");
+    return machine_fail(err, MACHINE_BAD_INPUT, remedy, "unknown machine '%.60s'%s%s%s", spec,
+                        near != NULL ? ", perhaps '" : "", near != NULL ? near : "", near != NULL ? "'" : "");
+}
+
+static int refuse_choice(const struct machine_choice *c, struct machine_error *err)
+{
+    char remedy[sizeof err->remedy];
+
+    snprintf(remedy, sizeof remedy, "%.120s%s--machine timing or model:NAME work%s", c->remedy,
+             c->remedy[0] != '\0' ? "; " : "", strcmp(c->name, "timing") == 0 ? " elsewhere" : "");
+    return machine_fail(err, MACHINE_CANNOT, remedy, "machine %s cannot be used: %s", c->name, c->why);
+}
+
+/* One that --list machines says can be used. */
+static int open_usable(const char *name, struct machine *out, struct machine_error *err)
+{
+    for (size_t i = 0; i < OPENERS; i++)
+        if (openers[i].open != NULL && strcmp(openers[i].name, name) == 0)
+            return openers[i].open(out, err);
+    return unknown(name, err);
+}
+
+/* Counters come with registers where those can be read, too. */
+static int open_choice(const char *name, const struct machine_choice *c, size_t n, const struct choice_openers *how,
+                       struct machine *out, struct machine_error *err)
+{
+    const struct machine_choice *registers = choices_find(c, n, "msr");
+    int status = how->open(name, out, err);
+
+    if (status == MACHINE_OK && strcmp(name, "perf") == 0 && registers != NULL && registers->usable) {
+        status = how->add_registers(out, err);
+        if (status != MACHINE_OK)
+            out->ops->close(out);
+    }
+    return status;
+}
+
+static int open_by_name(const char *name, const struct machine_choice *c, size_t n, const struct choice_openers *how,
+                        struct machine *out, struct machine_error *err)
+{
+    const struct machine_choice *found = choices_find(c, n, name);
+
+    if (found == NULL)
+        return unknown(name, err);
+    /* timing states its own reasons */
+    bool tried = found->usable || strcmp(name, "timing") == 0;
+    return tried ? open_choice(name, c, n, how, out, err) : refuse_choice(found, err);
+}
+
+/* The best that opens: what is checked beforehand is not all that can be in the way. */
+static int open_best(struct machine_choice *c, size_t n, const struct choice_openers *how, struct machine *out,
+                     char *report, size_t report_size, struct machine_error *err)
+{
+    bool tried = false;
+    int status = MACHINE_CANNOT;
+
+    for (size_t i = 0; i < n && status != MACHINE_OK; i++) {
+        if (c[i].usable) {
+            tried = true;
+            status = open_choice(c[i].name, c, n, how, out, err);
+        }
+        if (c[i].usable && status != MACHINE_OK) {
+            c[i].usable = false;
+            snprintf(c[i].why, sizeof c[i].why, "looked usable, but could not be opened: %.350s", err->text);
+        }
+    }
+    if (report_size > 0)
+        choices_report(c, n, report, report_size);
+    if (!tried)
+        return n > 0 ? refuse_choice(&c[n - 1], err) : unknown("auto", err);
+    return status;
+}
+
+int choices_open(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
+                 struct machine *out, char *report, size_t report_size, struct machine_error *err)
+{
+    if (report_size > 0)
+        report[0] = '\0';
+    return strcmp(name, "auto") == 0 ? open_best(c, n, how, out, report, report_size, err)
+                                     : open_by_name(name, c, n, how, out, err);
+}
+
+int machine_open(const char *spec, const char *data_dir, struct machine *out, char *report, size_t report_size,
+                 struct machine_error *err)
+{
+    static const struct choice_openers here = {.open = open_usable, .add_registers = msr_machine_add};
+    struct machine_choice c[CHOICES];
+
+    if (report_size > 0)
+        report[0] = '\0';
+    if (strncmp(spec, "model:", 6) == 0)
+        return machine_open_model(spec + 6, data_dir, out, err);
+    return choices_open(spec, c, machine_choices(c, CHOICES), &here, out, report, report_size, err);
+}
+
+double machine_elapsed(const struct machine *m, double begun, double recorded)
+{
+    struct machine_info info;
+    m->ops->info(m, &info);
+    return info.modelled ? recorded : fmax(recorded, clock_seconds(CLOCK_MONOTONIC) - begun);
 }

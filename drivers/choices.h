@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "drivers/helper/helper_device.h"
+#include "drivers/helper/helper.h"
 #include "drivers/machine.h"
 #include "computer/msr/msr_device.h"
 
@@ -45,9 +45,9 @@ size_t choices_from_facts(const struct choice_facts *f, struct machine_choice *o
 const struct machine_choice *choices_find(const struct machine_choice *machines, size_t n, const char *name);
 
 /* auto's line: what was taken and why nothing better was. `machines`: as choices_from_facts() gave them. */
-void choices_tell(const struct machine_choice *machines, size_t n, char *out, size_t size);
+void choices_report(const struct machine_choice *machines, size_t n, char *out, size_t size);
 
-/* How a machine is opened by its name, and how registers are put around one that is open. */
+/* Opens a machine by its name, and puts registers around one that is open. */
 struct choice_openers {
     int (*open)(const char *name, struct machine *out, struct machine_error *err);
     int (*add_registers)(struct machine *m, struct machine_error *err);
@@ -56,5 +56,5 @@ struct choice_openers {
  * machine_open() among the n choices c, for all names but models: "perf" gets registers where msr is usable, and "auto"
  * goes on to the next where a usable one does not open, which is then marked as not usable, with the reason.
  */
-int open_from_choices(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
-                      struct machine *out, char *told, size_t told_size, struct machine_error *err);
+int choices_open(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
+                 struct machine *out, char *report, size_t report_size, struct machine_error *err);

@@ -53,8 +53,8 @@ struct run_request {
     size_t n_segments;
     size_t zero_segment; /* its first instruction is time 0 */
     uint64_t repetition; /* number of this repetition */
-    /* so long after time 0 the sample period begins to grow (drivers/native/growth.h), and long dependent chains tell
-     * the frequency where short ones did; 0: it never does */
+    /* so long after time 0 the sample period begins to grow (drivers/native/growth.h), and long dependent chains
+     * measure the frequency where short ones did; 0: it never does */
     double fine_us;
 };
 
@@ -76,16 +76,16 @@ struct trials_request {
     double trial_us; /* about so long; the rounds that this takes are found out first, and are the same in all */
     unsigned trials; /* 1 to 100000 */
     bool masked;     /* with interrupts masked: the helper alone; a trial then takes 5 ms at most */
-    int (*stop)(void *data); /* asked now and then; may be NULL */
+    int (*stop)(void *data); /* called now and then; may be NULL */
     void *data;
 };
-/* What came between, of all trials together; NaN where it cannot be counted. */
+/* Interruptions of all trials together; NaN where they cannot be counted. */
 struct trials_between {
     double interrupts, faults, switches, steal_ms, smis;
 };
 struct trials_seen {
     bool cycles;       /* counted; else ns by time stamps */
-    double resolution; /* the smallest difference that can be told, in the same unit */
+    double resolution; /* the resolution, in the same unit */
     uint64_t rounds;   /* in each trial */
     /* trials that were repeated, as the machine or the process stood still for more than a second, or the CPU was held
      * until the end of the time for which interrupts may be masked */
@@ -120,17 +120,19 @@ struct bursts_request {
     uint64_t count;             /* wide instructions of each burst, exactly; 0: none, but all else is done. <= 1e9 */
     double every_us;     /* from the begin of one burst to that of the next, <= 1e6; 0: no plain work between them */
     double before_us;    /* plain work before the first, <= 1e6 */
-    unsigned skipped;    /* bursts before those that are told */
-    unsigned bursts;     /* told: 1 or more, with the skipped ones at most BURSTS_MOST */
+    unsigned skipped;    /* bursts before those that are reported */
+    unsigned bursts;     /* reported: 1 or more, with the skipped ones at most BURSTS_MOST */
     uint64_t repetition; /* number of this repetition */
 };
-/* A burst, with the call of its code, and the plain work behind it: ticks of the TSC. */
+/* MACHINE_OK; MACHINE_CANNOT: there are no shots of the wide payload; MACHINE_BAD_INPUT: nobody can run them. */
+int bursts_check(const struct bursts_request *r, struct machine_error *err);
+/* A burst, with the call of its code, and the plain work after it: ticks of the TSC. */
 struct burst {
     uint64_t wide, plain, lost;
     uint64_t instructions; /* of plain work */
 };
 
-/* What a machine can tell about itself; strings live as long as the machine. */
+/* A machine's description of itself; strings live as long as the machine. */
 struct machine_info {
     const char *name;   /* "timing", "model:xeon-gold-6130" */
     const char *source; /* one line: where the numbers come from; contains the word "modelled" for a model */
@@ -146,7 +148,7 @@ struct machine_info {
     int cpu_number;
     const char *core_class; /* of that CPU, once prepared: "P", "E", "LP-E" of hybrid parts; NULL or "" elsewhere */
     unsigned active_cores, cores; /* in use; present */
-    unsigned energy_cores;        /* of those in use, the ones whose energy read_energy tells, once it has been read;
+    unsigned energy_cores;        /* of those in use, the ones whose energy read_energy reports, once it has been read;
                                      0: all */
     unsigned usable_cores;        /* of those, the ones that this process may use; 0: not known */
     unsigned features;            /* kernels that can run: enum kernel_feature */
@@ -191,14 +193,14 @@ struct machine_ops {
     /* one first use on the prepared CPU. MACHINE_CANNOT: why not, and the remedy. NULL: it cannot */
     int (*first_use)(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
                      struct machine_error *err);
-    /* runs bursts on the prepared CPU; out: room for r->bursts. *disturbed: why they tell nothing
+    /* runs bursts on the prepared CPU; out: room for r->bursts. *disturbed: why they mean nothing
      * (recording_disturbed), or NULL. MACHINE_CANNOT: the code cannot run here; MACHINE_BAD_INPUT: nobody can run this.
      * NULL: it cannot */
     int (*bursts)(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
                   struct machine_error *err);
 };
 
-/* What samples cost of code that was measured on a machine (probes/sample_cost.h): with so many counters; the rest
+/* The measured cost of samples of a payload on a machine (probes/sample_cost.h): with so many counters; the rest
  * as in machine_setup. */
 struct machine_cost {
     kernel_fn *run; /* NULL: not yet */
@@ -237,9 +239,9 @@ size_t machine_choices(struct machine_choice *out, size_t max);
 
 /*
  * Opens the machine that a --machine argument names: auto, one of machine_choices(), model:NAME, model:FILE. For auto
- * the line that tells what was taken and what is missing is written to `told`, else "".
+ * the line on what was taken and what is missing is written to `report`, else "".
  */
-int machine_open(const char *spec, const char *data_dir, struct machine *out, char *told, size_t told_size,
+int machine_open(const char *spec, const char *data_dir, struct machine *out, char *report, size_t report_size,
                  struct machine_error *err);
 
 /*

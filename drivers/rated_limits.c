@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Collects the rated frequencies of a processor from Speed Select and registers. */
 #include "drivers/rated_limits.h"
 
 #include <math.h>

@@ -29,11 +29,11 @@ struct rated_limits {
     char why_classes[600];        /* why those of other classes are not, or "" */
 };
 
-/* What `base_ghz` is of: "non-AVX", "AVX2", "AVX-512", "AMX". */
+/* The class of code of each base_ghz: "non-AVX", "AVX2", "AVX-512", "AMX". */
 const char *rated_base_name(size_t i);
 
 /*
- * Asks a machine, which must be prepared: its CPU is the one asked. What cannot be read is left out, and `why` tells
+ * Reads a machine, which must be prepared, on its CPU. What cannot be read is left out, and `why` gives
  * the reason and the remedy.
  */
 void rated_read(struct machine *m, struct rated_limits *out);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads recordings: differences, times, and disturbances that the machine noticed. */
 #include "drivers/recording.h"
 
 #include <math.h>

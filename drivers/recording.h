@@ -53,7 +53,8 @@ struct recording {
     bool cut;      /* the room was full before the end: the CPU or the clock was taken away */
 };
 
-/* What each sample takes from the payload, beside a chain: the time stamp, the counters, the loop; 0: not known. */
+/* The time and work that each sample takes from the payload, beside a chain: the time stamp, the counters, the loop;
+ * 0: not known. */
 struct sample_cost {
     double us, instructions; /* that the payload would have run meanwhile */
 };
@@ -79,8 +80,8 @@ int recording_word(const struct counter_spec *counters, size_t n, enum counter_i
 /* Readings `now` less `before` of one word; NaN where it was not counted, as of word -1. */
 double recording_difference(const uint64_t *now, const uint64_t *before, int word);
 
-/* Where a TSC lies on the time axis, us from time 0. */
+/* The place of a TSC on the time axis, us from time 0. */
 double recording_time_us(const struct recording *r, uint64_t tsc, double tsc_hz);
 
-/* What the machine itself knows to have disturbed the repetition, a few words that always live; NULL: nothing. */
+/* The disturbance of the repetition that the machine itself knows of, a few words that always live; NULL: none. */
 const char *recording_disturbed(const struct recording *r);

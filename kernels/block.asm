@@ -7,7 +7,7 @@
 %define SAVED       rbx, rbp, r12, r13, r14, r15
 %include "kernel.inc"
 
-; struct block_frame (drivers/block/block_code.h)
+; struct block_frame (drivers/block/block_parts.h)
 %define HOST_TURN       r8
 %define HOST_SLOTS      r8 + 8
 %define HOST_N_SLOTS    r8 + 16

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Makes kernels of a user's blocks of instructions and keeps those of a run. */
 #include "drivers/block/block.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/block/block_check.h"
-#include "drivers/block/block_code.h"
-#include "drivers/block/block_read.h"
-#include "drivers/block/block_try.h"
+#include "drivers/block/block_parts.h"
 
 /* A kernel, and all that it points to. */
 struct block {
@@ -29,7 +27,7 @@ static const char *blocks_alike(const struct block_shape *s)
     return names[s->width == 64 ? 0 : s->width == 128 ? 1 : s->width == 256 ? 2 : 3][s->weight == KERNEL_HEAVY];
 }
 
-/* What runs in a turn; where it was not tried, as decoded, or declared. */
+/* The instructions of a turn; where it was not tried, as decoded, or declared. */
 static int count_untried(const char *file, const struct block_text *t, const struct block_shape *s,
                          struct block_steps *out, struct machine_error *err)
 {
@@ -117,9 +115,7 @@ int block_set_add(struct block_set *set, const char *file, struct machine_error 
     if (b == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     struct block_shape shape = {0};
-    int status = block_check_can(file, err);
-    if (status == MACHINE_OK)
-        status = block_read(file, &b->text, err);
+    int status = block_read(file, &b->text, err);
     for (size_t i = 0; i < set->n && status == MACHINE_OK; i++)
         if (strcmp(set->kernel[i]->name, b->text.name) == 0)
             status = machine_fail(err, MACHINE_BAD_INPUT, "rename one", "%.200s: another file is kernel %s already",

@@ -1,13 +1,115 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef WITHOUT_ZYDIS /* block_check_none.c */
-#include "drivers/block/block_check.h"
+/* Disassembles a block and refuses what cannot be run. */
+#include "drivers/block/block_parts.h"
 
-#include <Zydis/Zydis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/block/block_sets.h"
+/* ---- instruction sets that blocks may use ---- */
+
+enum { EAX, EBX, ECX, EDX };
+enum block_leaf { NO_LEAF, OF_VERSION, OF_STRUCTURED, OF_STRUCTURED_1, OF_EXTENDED };
+static const struct {
+    unsigned leaf, subleaf;
+} leaves[] = {
+    [OF_VERSION] = {1, 0}, [OF_STRUCTURED] = {7, 0}, [OF_STRUCTURED_1] = {7, 1}, [OF_EXTENDED] = {0x80000001, 0}};
+
+/* Instruction sets of every x86-64. */
+static const char *const base[] = {"I86",          "I186",  "I386", "I486",     "I486REAL",
+                                   "PENTIUMREAL",  "PPRO",  "CMOV", "LONGMODE", "FAT_NOP",
+                                   "PREFETCH_NOP", "PAUSE", "SSE",  "SSE2",     "SSE_PREFETCH"};
+
+/* The bit in CPUID, or no leaf: a feature alone (Intel SDM volume 2, CPUID; AMD APM volume 3, appendix E). */
+struct block_isa {
+    const char *name;
+    unsigned features;
+    enum block_leaf leaf;
+    unsigned reg, bit;
+};
+
+static const struct block_isa isas[] = {
+    {"LAHF", 0, OF_EXTENDED, ECX, 0},
+    {"CMPXCHG16B", 0, OF_VERSION, ECX, 13},
+    {"SSE3", 0, OF_VERSION, ECX, 0},
+    {"PCLMULQDQ", 0, OF_VERSION, ECX, 1},
+    {"SSSE3", 0, OF_VERSION, ECX, 9},
+    {"SSE4", 0, OF_VERSION, ECX, 19},
+    {"SSE42", 0, OF_VERSION, ECX, 20},
+    {"MOVBE", 0, OF_VERSION, ECX, 22},
+    {"POPCNT", 0, OF_VERSION, ECX, 23},
+    {"AES", 0, OF_VERSION, ECX, 25},
+    {"LZCNT", 0, OF_EXTENDED, ECX, 5},
+    {"BMI1", 0, OF_STRUCTURED, EBX, 3},
+    {"BMI2", 0, OF_STRUCTURED, EBX, 8},
+    {"ADOX_ADCX", 0, OF_STRUCTURED, EBX, 19},
+    {"SHA", 0, OF_STRUCTURED, EBX, 29},
+    {"GFNI", 0, OF_STRUCTURED, ECX, 8},
+    {.name = "AVX", .features = KERNEL_NEEDS_AVX},
+    {.name = "AVX2", .features = KERNEL_NEEDS_AVX2},
+    {.name = "AVX2GATHER", .features = KERNEL_NEEDS_AVX2},
+    {.name = "FMA", .features = KERNEL_NEEDS_FMA},
+    {"F16C", KERNEL_NEEDS_AVX, OF_VERSION, ECX, 29},
+    {"AVXAES", KERNEL_NEEDS_AVX, OF_VERSION, ECX, 25},
+    {"AVX_GFNI", KERNEL_NEEDS_AVX, OF_STRUCTURED, ECX, 8},
+    {"VAES", KERNEL_NEEDS_AVX, OF_STRUCTURED, ECX, 9},
+    {"VPCLMULQDQ", KERNEL_NEEDS_AVX, OF_STRUCTURED, ECX, 10},
+    {"AVX_VNNI", KERNEL_NEEDS_AVX2, OF_STRUCTURED_1, EAX, 4},
+    {.name = "AVX512F", .features = KERNEL_NEEDS_AVX512F},
+    {"AVX512DQ", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, EBX, 17},
+    {"AVX512_IFMA", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, EBX, 21},
+    {"AVX512CD", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, EBX, 28},
+    {"AVX512BW", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, EBX, 30},
+    {"AVX512_VBMI", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, ECX, 1},
+    {"AVX512_VBMI2", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, ECX, 6},
+    {"AVX512_GFNI", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, ECX, 8},
+    {"AVX512_VAES", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, ECX, 9},
+    {"AVX512_VPCLMULQDQ", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, ECX, 10},
+    {"AVX512_VNNI", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, ECX, 11},
+    {"AVX512_BITALG", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, ECX, 12},
+    {"AVX512_VPOPCNTDQ", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, ECX, 14},
+    {"AVX512_VP2INTERSECT", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, EDX, 8},
+    {"AVX512_FP16", KERNEL_NEEDS_AVX512F, OF_STRUCTURED, EDX, 23},
+    {"AVX512_BF16", KERNEL_NEEDS_AVX512F, OF_STRUCTURED_1, EAX, 5},
+};
+
+static bool cpu_has(const struct block_isa *s, cpuid_fn *cpuid)
+{
+    struct cpuid_regs r;
+    if (s->leaf == NO_LEAF)
+        return true;
+    cpu_read_leaf(cpuid, leaves[s->leaf].leaf, leaves[s->leaf].subleaf, &r);
+    const uint32_t regs[] = {[EAX] = r.eax, [EBX] = r.ebx, [ECX] = r.ecx, [EDX] = r.edx};
+    return (regs[s->reg] >> s->bit & 1) != 0;
+}
+
+bool block_set_known(const char *isa, cpuid_fn *cpuid, unsigned *features, bool *here)
+{
+    static const char *const ends[] = {"_128", "_256", "_512", "_128N", "_SCALAR", "_KOP"};
+    const char *end = strncmp(isa, "AVX512", 6) == 0 ? strrchr(isa, '_') : NULL;
+    size_t length = strlen(isa);
+    bool narrow = false;
+    for (size_t i = 0; i < sizeof base / sizeof *base; i++)
+        if (strcmp(base[i], isa) == 0)
+            return *here = true;
+    for (size_t i = 0; end != NULL && i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(end, ends[i]) == 0) {
+            length = (size_t)(end - isa);
+            narrow = i < 2;
+        }
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+        if (strlen(isas[i].name) == length && strncmp(isas[i].name, isa, length) == 0) {
+            *features |= isas[i].features | (narrow ? KERNEL_NEEDS_AVX512VL : 0u);
+            *here = cpu_has(&isas[i], cpuid);
+            return true;
+        }
+    return false;
+}
+
+#ifndef WITHOUT_ZYDIS
+#include <Zydis/Zydis.h>
+
+/* ---- instructions ---- */
 
 /* An instruction as it was decoded. */
 struct decoded {
@@ -40,7 +142,7 @@ static int gpr_number(ZydisRegister r)
     return ZydisRegisterGetClass(whole) == ZYDIS_REGCLASS_GPR64 ? ZydisRegisterGetId(whole) : -1;
 }
 
-/* Why instructions of this kind are refused, whatever their operands; NULL: they are not. */
+/* The reason why instructions of this kind are refused, whatever their operands; NULL: they are not. */
 static const char *kind_refused(const ZydisDecodedInstruction *i)
 {
     static const struct {
@@ -103,7 +205,7 @@ static const char *memory_refused(const struct decoded *d, const ZydisDecodedOpe
     return NULL;
 }
 
-/* Whether it loads or stores: neither addresses that are only computed nor hints. */
+/* True where it loads or stores: neither addresses that are only computed nor hints. */
 static bool touches_memory(const struct decoded *d, const ZydisDecodedOperand *o)
 {
     return o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.type != ZYDIS_MEMOP_TYPE_AGEN &&
@@ -159,7 +261,7 @@ static const char *operands_refused(struct block_shape *s, struct block_insn *in
     return NULL;
 }
 
-/* Where a jump leads; returns why it is refused, or NULL. */
+/* Checks a jump; returns why it is refused, or NULL. */
 static const char *jump_refused(const struct block_text *t, const struct block_insn *insn, const struct decoded *d)
 {
     const ZydisDecodedOperand *o = &d->operand[0];
@@ -181,7 +283,7 @@ static const char *mnemonic_of(const struct decoded *d)
     return name + (*name == 'v');
 }
 
-/* Whether it is of floating point, packed ('p') or scalar ('s'), by its end, as addps and addsd. Those of packed
+/* True where it is of floating point, packed ('p') or scalar ('s'), by its end, as addps and addsd. Those of packed
  * integers begin with p, whatever they end with, as pminsd and pdpbusd. */
 static bool is_float(const char *name, char kind)
 {
@@ -310,13 +412,6 @@ static void conclude_shape(const struct block_text *t, struct block_shape *s)
     s->uses |= (s->features & KERNEL_NEEDS_AVX512F ? BLOCK_ZMM : 0) | (s->features & KERNEL_NEEDS_AVX ? BLOCK_YMM : 0);
 }
 
-int block_check_can(const char *file, struct machine_error *err)
-{
-    (void)file;
-    (void)err;
-    return MACHINE_OK;
-}
-
 int block_check(const char *file, const struct block_text *text, struct block_shape *out, struct machine_error *err)
 {
     *out = (struct block_shape){.insn = calloc(text->n, sizeof *out->insn), .at = malloc(text->n * sizeof *out->at)};
@@ -346,5 +441,29 @@ void block_shape_free(struct block_shape *s)
     free(s->at);
     s->insn = NULL;
     s->at = NULL;
+}
+
+#else /* the static program, where Zydis is a shared library: no disassembler */
+
+int block_check(const char *file, const struct block_text *text, struct block_shape *out, struct machine_error *err)
+{
+    (void)text;
+    *out = (struct block_shape){0};
+    return machine_fail(err, MACHINE_CANNOT, "use the program of the package or of 'make', which have it",
+                        "%.200s: this static program has no disassembler (Zydis) to check blocks by before they run",
+                        file);
+}
+
+void block_shape_free(struct block_shape *s)
+{
+    (void)s;
+}
+
+void block_insn_text(const struct block_text *text, const struct block_insn *insn, char *out, size_t size)
+{
+    (void)text;
+    (void)insn;
+    if (size > 0)
+        out[0] = '\0';
 }
 #endif

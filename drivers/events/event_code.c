@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How raw events are written. */
+/* Reads and writes the codes of raw events. */
 #include "drivers/events/event_code.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* 0 to `most` at *at, up to a colon or the end; *at is moved there. */
-static bool event_code_take_number(const char **at, uint32_t most, uint32_t *out)
+static bool take_number(const char **at, uint32_t most, uint32_t *out)
 {
     bool hex = (*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X');
     const char *digits = hex ? *at + 2 : *at;
@@ -22,7 +22,7 @@ static bool event_code_take_number(const char **at, uint32_t most, uint32_t *out
     return value <= most;
 }
 
-/* One of the words behind the umask, at *at. */
+/* One of the words after the umask, at *at. */
 static const char *take_word(const char **at, uint64_t *code, bool seen[3])
 {
     static const char *const words[3] = {"cmask=", "inv", "edge"};
@@ -36,7 +36,7 @@ static const char *take_word(const char **at, uint64_t *code, bool seen[3])
         if (seen[i])
             return "has the same condition twice";
         seen[i] = true;
-        if (i == 0 && (!event_code_take_number(at, 0xff, &cmask) || cmask == 0))
+        if (i == 0 && (!take_number(at, 0xff, &cmask) || cmask == 0))
             return "has a cmask that is not 1 to 255";
         *code |= i == 0 ? cmask << EVENT_CODE_CMASK_SHIFT : i == 1 ? EVENT_CODE_INV : EVENT_CODE_EDGE;
         return **at == ':' || **at == '\0' ? NULL : "has an unknown condition after the umask (cmask=N, inv, edge)";
@@ -52,10 +52,10 @@ const char *event_code_parse(const char *text, uint64_t *code)
 
     if (strchr(text, ':') == NULL)
         return "is not of the form EVENT:UMASK";
-    if (!event_code_take_number(&at, EVENT_SELECT_MAX_AMD, &event) || *at != ':')
+    if (!take_number(&at, EVENT_SELECT_MAX_AMD, &event) || *at != ':')
         return "has an event select that is not 0x00 to 0xff (0xfff on AMD)";
     at++;
-    if (!event_code_take_number(&at, 0xff, &umask))
+    if (!take_number(&at, 0xff, &umask))
         return "has a umask that is not 0x00 to 0xff";
     *code = event_code_make(event, umask);
     while (*at == ':') {

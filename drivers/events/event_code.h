@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How raw events are written. A code is laid out like IA32_PERFEVTSELn, AMD's PERF_CTL and perf's raw config: event
- * select 7:0, umask 15:8, edge 18, invert 23, counter mask 31:24 (Intel SDM vol. 3B, "Architectural Performance
- * Monitoring"); of AMD's processors the select's upper four bits are 35:32 (AMD APM vol. 2, "Performance Event-Select
- * Registers"; Linux, AMD64_EVENTSEL_EVENT). The other bits (privilege, interrupt, enable) are never set.
+ * Reads and writes the codes of raw events. A code is laid out like IA32_PERFEVTSELn, AMD's PERF_CTL and perf's raw
+ * config: event select 7:0, umask 15:8, edge 18, invert 23, counter mask 31:24 (Intel SDM vol. 3B, "Architectural
+ * Performance Monitoring"); of AMD's processors the select's upper four bits are 35:32 (AMD APM vol. 2, "Performance
+ * Event-Select Registers"; Linux, AMD64_EVENTSEL_EVENT). The other bits (privilege, interrupt, enable) are never set.
  */
 #pragma once
 

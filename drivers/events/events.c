@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reading a table of events. */
+/* Tables of events: reading one, and finding the one of a CPU and the event of a name. */
 #include "drivers/events/events.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "util/data_file.h"
+#include "util/path.h"
 #include "util/sourced_ini.h"
+#include "util/text_list.h"
 
 struct events_reader {
     struct sourced_ini ini;
@@ -21,7 +26,7 @@ struct events_reader {
 #define events_refuse(r, ...) events_fail(r, (r)->ini.line, __VA_ARGS__)
 
 /* "A" or "A-B", each up to `most`, decimal or 0x.. */
-static bool events_range(const char *text, unsigned most, unsigned *lo, unsigned *hi)
+static bool range(const char *text, unsigned most, unsigned *lo, unsigned *hi)
 {
     char *end;
 
@@ -62,11 +67,11 @@ static int read_cpu(struct events_reader *r, char *value)
     if (strcmp(words[0], "GenuineIntel") != 0 && strcmp(words[0], "AuthenticAMD") != 0)
         return events_refuse(r, "cpu", "vendor '%.20s': GenuineIntel or AuthenticAMD", words[0]);
     snprintf(p->vendor, sizeof p->vendor, "%.12s", words[0]);
-    if (strchr(words[1], '-') != NULL || !events_range(words[1], 0xffff, &p->family, &ignored))
+    if (strchr(words[1], '-') != NULL || !range(words[1], 0xffff, &p->family, &ignored))
         return events_refuse(r, "cpu", "family '%.20s': one number, as in 0x06", words[1]);
-    if (!events_range(words[2], 0xff, &p->model_lo, &p->model_hi))
+    if (!range(words[2], 0xff, &p->model_lo, &p->model_hi))
         return events_refuse(r, "cpu", "models '%.20s': A or A-B, each up to 0xff", words[2]);
-    if (strcmp(words[3], "*") != 0 && !events_range(words[3], 15, &p->stepping_lo, &p->stepping_hi))
+    if (strcmp(words[3], "*") != 0 && !range(words[3], 15, &p->stepping_lo, &p->stepping_hi))
         return events_refuse(r, "cpu", "steppings '%.20s': A or A-B, each up to 15, or * for all", words[3]);
     t->n_parts++;
     return MACHINE_OK;
@@ -163,7 +168,7 @@ static int read_event(struct events_reader *r, const char *key, char *value)
     const char *wrong = event_code_parse(words[0], &e->code);
     if (wrong != NULL)
         return events_refuse(r, key, "'%.40s' %s", words[0], wrong);
-    if (!events_range(words[1], 31, &lo, &hi))
+    if (!range(words[1], 31, &lo, &hi))
         return events_refuse(r, key, "counters '%.20s': A or A-B, each up to 31", words[1]);
     e->counters = (uint32_t)((1ull << (hi + 1)) - (1ull << lo));
     e->line = r->ini.line;
@@ -183,14 +188,14 @@ static events_section *section_named(const char *name)
                                           : NULL;
 }
 
-static int events_enter_section(struct events_reader *r)
+static int enter_section(struct events_reader *r)
 {
     return section_named(r->ini.header)
                ? MACHINE_OK
                : events_refuse(r, r->ini.header, "no such section; known sections: part licence events");
 }
 
-static int events_read_line(struct events_reader *r)
+static int read_line(struct events_reader *r)
 {
     char *key, *value;
     int status = sourced_ini_pair(&r->ini, &key, &value);
@@ -198,7 +203,7 @@ static int events_read_line(struct events_reader *r)
     return status == MACHINE_OK ? section_named(r->ini.header)(r, key, value) : status;
 }
 
-/* ---- the whole file ---- */
+/* ---- the complete file ---- */
 
 /* Selects of twelve bits are AMD's alone. */
 static int check_selects(struct events_reader *r)
@@ -218,8 +223,8 @@ static int check_selects(struct events_reader *r)
     return MACHINE_OK;
 }
 
-/* What only the whole file can tell. */
-static int events_check_whole(struct events_reader *r)
+/* Checks that need the complete file. */
+static int check_whole(struct events_reader *r)
 {
     struct events_table *t = r->out;
 
@@ -255,11 +260,114 @@ int events_parse(const char *text, size_t length, const char *file, struct event
     for (;;) {
         enum sourced_ini_item item = sourced_ini_next(&r.ini);
         if (item == SOURCED_INI_END)
-            return events_check_whole(&r);
+            return check_whole(&r);
         int status = item == SOURCED_INI_WRONG     ? MACHINE_BAD_INPUT
-                     : item == SOURCED_INI_SECTION ? events_enter_section(&r)
-                                                   : events_read_line(&r);
+                     : item == SOURCED_INI_SECTION ? enter_section(&r)
+                                                   : read_line(&r);
         if (status != MACHINE_OK)
             return status;
     }
+}
+
+/* ---- which table, which event ---- */
+
+bool events_match(const struct events_table *t, const struct cpu_identity *id, const char *pmu)
+{
+    if (strcmp(t->pmu, pmu) != 0)
+        return false;
+    for (size_t i = 0; i < t->n_parts; i++) {
+        const struct events_part *p = &t->parts[i];
+        if (strcmp(p->vendor, id->vendor) == 0 && p->family == id->family && id->model >= p->model_lo &&
+            id->model <= p->model_hi && id->stepping >= p->stepping_lo && id->stepping <= p->stepping_hi)
+            return true;
+    }
+    return false;
+}
+
+static int read_table(const char *path, struct events_table *out, struct machine_error *err)
+{
+    char why[160];
+    size_t n;
+    FILE *in;
+
+    if (path_read_listed(path, &in, why, sizeof why) != 0)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
+    char *text = data_file_contents(in, path, &n, err);
+    fclose(in);
+    int status = text != NULL ? events_parse(text, n, path, out, err) : (int)err->status;
+    free(text);
+    return status;
+}
+
+int events_find(const char *data_dir, const struct cpu_identity *id, const char *pmu, struct events_table *out,
+                struct machine_error *err)
+{
+    static const struct data_kind tables = {"event table", "events", ".events", NULL};
+    char folder[DATA_PATH_SIZE], path[DATA_PATH_SIZE + 300], **names;
+    int status = MACHINE_OK;
+    bool found = false;
+    size_t n;
+
+    data_folder(data_dir, tables.folder, folder);
+    if (access(folder, R_OK | X_OK) != 0) {
+        return machine_fail(err, MACHINE_CANNOT, "set CHARACTERIZE_DATA to the directory that contains events/",
+                            "no event tables: %.200s: %s", folder, strerror(errno));
+    }
+    if (data_file_list(data_dir, &tables, &names, &n) != 0)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    for (size_t i = 0; i < n && status == MACHINE_OK && !found; i++) {
+        snprintf(path, sizeof path, "%s/%s%s", folder, names[i], tables.suffix);
+        status = read_table(path, out, err);
+        found = status == MACHINE_OK && events_match(out, id, pmu);
+    }
+    data_file_list_free(names, n);
+    if (status == MACHINE_OK && !found) {
+        return machine_fail(err, MACHINE_CANNOT, "", "there is no event table for %s %s%s", id->vendor, id->signature,
+                            strcmp(pmu, "cpu_atom") == 0 ? ", efficiency cores" : "");
+    }
+    return status;
+}
+
+/* Of the characters of a name, how many are at the start of another, in any case. */
+static size_t alike_start(const char *a, const char *b)
+{
+    size_t n = 0;
+
+    while (a[n] != '\0' && strncasecmp(a, b, n + 1) == 0)
+        n++;
+    return n;
+}
+
+const struct events_entry *events_by_name(const struct events_table *t, const char *name, struct machine_error *err)
+{
+    size_t best = 0;
+    char near[160] = "";
+
+    for (size_t i = 0; i < t->n_entries; i++) {
+        if (strcasecmp(t->entries[i].name, name) == 0)
+            return &t->entries[i];
+        size_t n = alike_start(name, t->entries[i].name);
+        best = n > best ? n : best;
+    }
+    for (size_t i = 0; i < t->n_entries && best >= 3; i++) {
+        const char *alike = t->entries[i].name;
+        if (alike_start(name, alike) == best && strlen(near) + strlen(alike) + 10 < sizeof near)
+            text_list_add(near, sizeof near, " ", near[0] != '\0' ? "%s" : "nearest: %s", alike);
+    }
+    machine_fail(err, MACHINE_BAD_INPUT, near[0] != '\0' ? near : "a code works, too: --event 0x28:0x08",
+                 "no event '%.60s' in the event table of %s", name, t->title);
+    return NULL;
+}
+
+size_t events_by_select(const struct events_table *t, uint32_t select, struct machine_event *out, size_t max)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n_entries && n < max; i++) {
+        if (event_code_select(t->entries[i].code) == select) {
+            snprintf(out[n].name, sizeof out[n].name, "%s", t->entries[i].name);
+            out[n++].code = t->entries[i].code;
+        }
+    }
+    return n;
 }

@@ -15,7 +15,7 @@
 
 enum { EVENTS_NAME_MAX = 64, EVENTS_PARTS_MAX = 16, EVENTS_ENTRIES_MAX = 160, EVENTS_PATH_MAX = 256 };
 
-/* The events that tell licenses, where a part has them. */
+/* The license events, where a part has them. */
 enum events_license { EVENTS_LVL0, EVENTS_LVL1, EVENTS_LVL2, EVENTS_THROTTLE, EVENTS_LICENSES };
 
 struct events_entry {
@@ -31,8 +31,8 @@ struct events_part {
     unsigned family, model_lo, model_hi, stepping_lo, stepping_hi;
 };
 
-/* Whether the cores of a vendor, as CPUID names it, are AMD's: Hygon's are. They have event selects of twelve bits and
- * no license levels. */
+/* True where the cores of a vendor, as CPUID names it, are AMD's: Hygon's are. They have event selects of twelve
+ * bits and no license levels. */
 bool events_amd(const char *vendor);
 
 struct events_table {
@@ -54,7 +54,7 @@ struct events_table {
 int events_parse(const char *text, size_t length, const char *file, struct events_table *out,
                  struct machine_error *err);
 
-/* Whether a table holds for a CPU and the PMU that counts on it ("cpu", "cpu_core", "cpu_atom"). */
+/* True where a table holds for a CPU and the PMU that counts on it ("cpu", "cpu_core", "cpu_atom"). */
 bool events_match(const struct events_table *t, const struct cpu_identity *id, const char *pmu);
 
 /*

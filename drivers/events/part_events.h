@@ -13,7 +13,7 @@
 #include "drivers/perf/perf.h"
 #include "drivers/native/native.h"
 
-/* Why a counter cannot be read and what would help; why[0] = 0: it can. */
+/* The reason why a counter cannot be read and what would help; why[0] = 0: it can. */
 struct lack {
     char why[300];
     const char *remedy;
@@ -36,7 +36,7 @@ bool part_events_find(struct part_events *p, const struct native *s, const struc
 /* No license event can be had. */
 void part_events_lack(struct part_events *p, const char *why, const char *remedy);
 
-/* What came of the test: its status and error, or its counts, on which the verdict is given. */
+/* The outcome of the test: its status and error, or its counts, on which the verdict is given. */
 void part_events_tested(struct part_events *p, int status, const struct machine_error *err,
                         const struct perf_license_counts *counts);
 

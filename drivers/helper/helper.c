@@ -14,7 +14,11 @@
 
 #include "drivers/helper/helper_state.h"
 
-enum { REGISTER_PERF_STATUS = 0x198, ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
+/* MSR_PERF_STATUS (Intel SDM volume 4). */
+enum { REGISTER_PERF_STATUS = 0x198 };
+/* A repetition is tried so often where NMIs or a hypervisor disturb it: a few are still a repetition, so that three
+ * suffice; one that was cut is none. Chosen. */
+enum { ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
 
 /* ---- what it is, and what it can count ---- */
 
@@ -105,8 +109,8 @@ static void remark(struct helper *h)
     }
 }
 
-/* Whether interrupts were masked for longer than the module itself ever masks them, which may check the clock late by
- * a few microseconds. */
+/* True where interrupts were masked for longer than the module itself ever masks them, which may check the clock
+ * late by a few microseconds. */
 static bool held(struct helper *h, const struct characterize_run *run)
 {
     double ms = (double)(run->end_tsc - run->begin_tsc) / h->native.tsc.hz * 1e3;
@@ -119,7 +123,8 @@ static bool held(struct helper *h, const struct characterize_run *run)
 }
 
 /* Where something that cannot be masked came in, the repetition is done again, a few times; and so it is where a
- * hypervisor took the CPU away until the 10 ms were over or the buffer was full, which leaves no whole repetition. */
+ * hypervisor took the CPU away until the 10 ms were over or the buffer was full, which leaves no complete
+ * repetition. */
 static int run_undisturbed(struct helper *h, const struct characterize_run *request, struct characterize_run *run,
                            struct machine_error *err)
 {
@@ -142,7 +147,7 @@ static int run_undisturbed(struct helper *h, const struct characterize_run *requ
         CUT_ATTEMPTS);
 }
 
-/* What has been counted so far. */
+/* Counts so far. */
 struct tally {
     uint64_t before; /* COUNTER_MISSING: no reading yet */
     uint64_t total;
@@ -173,8 +178,8 @@ static void words_from_counters(const struct helper *h, const uint64_t *raw, str
     }
 }
 
-/* From the readings of the module to those of a machine: blocks become instructions of the whole repetition. */
-static void helper_convert(struct helper *h, const struct run_request *r, const struct characterize_run *run)
+/* From the readings of the module to those of a machine: blocks become instructions of the entire repetition. */
+static void convert(struct helper *h, const struct run_request *r, const struct characterize_run *run)
 {
     const size_t n = h->native.setup.n_counters;
     const uint64_t *raw = h->map;
@@ -217,7 +222,7 @@ static int helper_run(struct machine *m, const struct run_request *r, struct rec
     h->at_end_valid = run.register_valid && request.last_register != 0;
     h->at_end = run.register_value;
     remark(h);
-    helper_convert(h, r, &run);
+    convert(h, r, &run);
     out->n = run.n;
     out->stride = 2 + h->native.setup.n_counters;
     out->capacity = native_room(&h->native.setup);
@@ -245,7 +250,8 @@ static int read_msr(const struct helper *h, uint32_t reg, int cpu, uint64_t *val
     return MACHINE_CANNOT;
 }
 
-/* What was read at the end of the repetition is handed out once: it is closer than anything that could be read now. */
+/* The register that was read at the end of the repetition is handed out once: it is closer than anything that could
+ * be read now. */
 static int helper_read_register(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
 {
     struct helper *h = m->state;
@@ -274,6 +280,117 @@ static int helper_read_energy(struct machine *m, struct energy_reading *out, con
     h->native.energy.access.read_register = energy_register_read;
     h->native.energy.access.context = h;
     return native_read_energy(m, out, source, err);
+}
+
+/* ---- the events of the part: the test of the license events runs as measurements do, with raw events ---- */
+
+/* The test's sample period: a tenth of its 5 ms or less; and room for twice the readings that it takes. */
+enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENSES, READINGS = 64 };
+static const enum counter_id counted[COUNTED] = {COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
+                                                 COUNTER_THROTTLE};
+
+/* One kernel from its first instruction on, between silences. */
+static int license_count_kernel(struct machine *m, const struct payload *p, int k, size_t n,
+                                struct perf_license_counts *out, struct machine_error *err)
+{
+    const struct helper *h = m->state;
+    /* the grid's points lie half a period after the start: the last one ends what is counted */
+    const struct segment one = {*p, PERF_LICENSE_WARM_US + PERF_LICENSE_COUNT_US + PERIOD_US, true};
+    const struct run_request r = {.segments = &one, .n_segments = 1, .repetition = (unsigned)k};
+    struct recording rec;
+
+    native_relax();
+    int status = m->ops->run(m, &r, &rec, err);
+    if (status != MACHINE_OK)
+        return status;
+    if (rec.n < 3)
+        return machine_fail(err, MACHINE_CANNOT, "", "the license-event test failed: no readings");
+    const uint64_t *start = rec.words, *end = rec.words + (rec.n - 1) * rec.stride, *warm = start;
+    while (warm < end && warm[0] - start[0] < helper_ticks(h, PERF_LICENSE_WARM_US))
+        warm += rec.stride;
+    for (size_t c = 0; c < 4; c++) {
+        uint64_t count = recording_grown(warm[RECORDING_COUNTERS + c], end[RECORDING_COUNTERS + c]);
+        if (count == COUNTER_MISSING) {
+            char name[60];
+            perf_counter_name(counted[c], 0, name, sizeof name);
+            return machine_fail(err, MACHINE_CANNOT, perf_room_remedy(perf_room_watchdog(h->proc)),
+                                "no hardware counter is free for %s", name);
+        }
+        *(c == 0 ? &out->cycles[k] : &out->level[k][c - 1]) = count;
+    }
+    out->throttle[k] = n == COUNTED ? recording_grown(start[RECORDING_COUNTERS + 4], end[RECORDING_COUNTERS + 4])
+                                    : COUNTER_MISSING;
+    out->has_throttle = out->has_throttle && out->throttle[k] != COUNTER_MISSING;
+    return MACHINE_OK;
+}
+
+static int license_count_all(struct machine *m, int cpu, size_t n, struct perf_license_counts *out,
+                             struct machine_error *err)
+{
+    const struct helper *h = m->state;
+    struct counter_spec specs[COUNTED] = {{COUNTER_CYCLES, 0}};
+    const struct machine_setup setup = {.cpu = cpu,
+                                        .active_cores = 1,
+                                        .period_us = PERIOD_US,
+                                        .counters = specs,
+                                        .n_counters = n,
+                                        .max_samples = READINGS};
+
+    for (size_t c = 1; c < n; c++) {
+        specs[c] = (struct counter_spec){COUNTER_EVENT,
+                                         part_events_code(&h->events, &(struct counter_spec){counted[c], 0})};
+    }
+    *out = (struct perf_license_counts){.has_throttle = n == COUNTED};
+    int status = m->ops->prepare(m, &setup, err);
+    for (int k = 0; k < PERF_LICENSE_KERNELS && status == MACHINE_OK; k++) {
+        const struct payload p = kernel_named(perf_license_names[k]);
+        out->ran[k] = (p.kernel->features & ~h->native.features) == 0;
+        if (out->ran[k])
+            status = license_count_kernel(m, &p, k, n, out, err);
+    }
+    m->ops->finish(m);
+    return status;
+}
+
+static void find_events(struct machine *m, int cpu, const char *data_dir)
+{
+    struct helper *h = m->state;
+    struct perf_license_counts counts;
+    struct machine_error err;
+    struct perf_pmu pmu;
+    const int before = h->native.cpu;
+
+    perf_find_pmu(h->native.sys, cpu, &pmu);
+    bool has = part_events_find(&h->events, &h->native, &pmu, data_dir);
+    if (h->clock != HELPER_COUNTERS) {
+        part_events_lack(&h->events, h->why_no_counters, helper_no_counters_remedy(h));
+        return;
+    }
+    if (!has)
+        return;
+    const bool throttle = h->events.table.license[EVENTS_THROTTLE] >= 0;
+    int status = license_count_all(m, cpu, throttle ? COUNTED : COUNTED - 1, &counts, &err);
+    if (throttle && (status != MACHINE_OK || !counts.has_throttle)) { /* it may be the one that is too many */
+        status = license_count_all(m, cpu, COUNTED - 1, &counts, &err);
+        snprintf(counts.throttle_why, sizeof counts.throttle_why, "no hardware counter is free for throttled cycles");
+        snprintf(counts.throttle_remedy, sizeof counts.throttle_remedy, "%s",
+                 perf_room_remedy(perf_room_watchdog(h->proc)));
+    }
+    part_events_tested(&h->events, status, &err, &counts);
+    /* as if nothing had been prepared */
+    h->native.cpu = before;
+    snprintf(h->native.notes, sizeof h->native.notes, "%s", h->native.machine_notes);
+}
+
+static int helper_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
+{
+    const struct helper *h = m->state;
+
+    if (h->clock != HELPER_COUNTERS) {
+        return machine_fail(err, MACHINE_CANNOT, helper_no_counters_remedy(h), "no events can be counted: %s",
+                            h->why_no_counters);
+    }
+    return part_events_by_name(m, name, code, err);
 }
 
 /* ---- open and close ---- */
@@ -378,7 +495,7 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     if (!h->volts) /* AMD, most virtual machines: no repetitions for the voltage */
         h->ops.read_register = NULL;
     *out = (struct machine){.ops = &h->ops, .state = h};
-    helper_find_events(out, cpu, place->data_dir);
+    find_events(out, cpu, place->data_dir);
     return MACHINE_OK;
 }
 

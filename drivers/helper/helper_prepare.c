@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { APERF_BITS = 64 };
+enum { APERF_BITS = 64 }; /* APERF and MPERF have 64 bits (Intel SDM volume 3, IA32_APERF) */
 
 void helper_finish(struct machine *m)
 {
@@ -30,7 +30,7 @@ void helper_finish(struct machine *m)
     h->native.active_cores = 0;
 }
 
-/* Where each counter is read, and what the module must count for it: in turns, because perf gives out the hardware's
+/* Assigns each counter its place in a reading and the module's event: in turns, because perf gives out the hardware's
  * counters in this order. */
 static void place_counters(struct helper *h, const struct machine_setup *s, struct characterize_setup *p)
 {
@@ -60,7 +60,7 @@ static void place_counters(struct helper *h, const struct machine_setup *s, stru
     }
 }
 
-/* The chains that the clock of this CPU needs, where cycles are told by chains; nothing elsewhere. */
+/* The chains that the clock of this CPU needs, where cycles are measured by chains; nothing elsewhere. */
 static void place_chains(const struct helper *h, struct characterize_setup *p)
 {
     if (h->clock != HELPER_CHAIN)
@@ -118,7 +118,7 @@ static int prepare_module(struct helper *h, struct characterize_setup *p, struct
 }
 
 /*
- * What a chain costs, from readings behind plain adds: it does not depend on the payload (timing_chains.h). Recordings
+ * What a chain costs, from readings after plain adds: it does not depend on the payload (timing_chains.h). Recordings
  * of about 5 ms, until there are as many chains as are remembered.
  */
 static int calibrate_chain(struct helper *h, struct machine *m, struct machine_error *err)
@@ -180,7 +180,7 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
     return h->words != NULL ? MACHINE_OK : machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
-/* What perf has put on no hardware counter: the license events may do without, of the others an error is made. */
+/* Counters that perf has not put on the hardware: the license events may do without, the others are an error. */
 static int check_counted(struct helper *h, uint32_t missing, struct machine_error *err)
 {
     char name[60], room[100], text[200 + PERF_ROOM_REMEDY_SIZE] = "";

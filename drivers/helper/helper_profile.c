@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The profiler's records from the kernel module (drivers/profile/profile_source.h). Its machine `helper` is opened
- * first: its test tells whether the license events count what their names say on this very part.
+ * first: it tests whether the license events count what their names say on this very part.
  */
 #include "drivers/helper/helper.h"
 
@@ -37,7 +37,7 @@ static void helper_profile_info(const struct profile_source *s, struct profile_s
         .name = "helper", .cpu = h->cpu, .cpus = h->cpus, .cores = h->cores, .ref_khz = h->ref_khz, .notes = h->notes};
 }
 
-/* What is counted, for messages. */
+/* The name of a counter, for messages. */
 static const char *helper_profile_counted(uint32_t counter)
 {
     static const char *const names[PROFILE_COUNTERS] = {"cycles",          "reference cycles", "license level 1",
@@ -45,7 +45,7 @@ static const char *helper_profile_counted(uint32_t counter)
     return counter < PROFILE_COUNTERS ? names[counter] : "events";
 }
 
-/* What the module has against a start. */
+/* Reports why the module refuses to start. */
 static int start_refused(const struct helper_profile *h, int error, const struct characterize_profile *p,
                          struct machine_error *err)
 {
@@ -223,7 +223,7 @@ int helper_profile_open_at(const struct helper_place *place, bool rehearsal, str
     return status;
 }
 
-/* What --list machines says of the device is said here, too: after the processor, which no remedy changes. */
+/* The findings of --list machines on the device are repeated here: after the processor, which no remedy changes. */
 int profile_open_helper(const char *data_dir, bool rehearsal, struct profile_source *out, struct machine_error *err)
 {
     const struct helper_place place = {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The state of the machine `helper`, which its parts share, and what they ask of it. Inside drivers/helper/. */
+/* The state of the machine `helper`, which its parts share, and their calls. Inside drivers/helper/. */
 #pragma once
 
 #include "drivers/events/part_events.h"
-#include "drivers/helper/helper_device.h"
+#include "drivers/helper/helper.h"
 #include "drivers/native/native.h"
 #include "drivers/timing/timing_chains.h"
 
-/* Where cycles come from. */
+/* The sources of cycles. */
 enum helper_clock { HELPER_COUNTERS, HELPER_APERF, HELPER_CHAIN };
 
-/* Where a counter is found in a reading of the module. */
+/* The place of a counter in a reading of the module. */
 struct helper_slot {
     int word;      /* -1: nowhere */
     unsigned bits; /* of the counter */
@@ -24,7 +24,7 @@ struct helper {
     int fd;
     struct characterize_hello hello;
     enum helper_clock clock;
-    bool volts; /* register 198H tells a voltage */
+    bool volts; /* register 198H holds a voltage */
     char why_no_counters[160];
     const char *source;
     struct part_events events;
@@ -54,12 +54,12 @@ static inline bool helper_steady(const struct helper *h)
 uint64_t helper_ticks(const struct helper *h, double us);
 /* Fills *err from what the module answered to `what`. */
 int helper_refused(const struct helper *h, int error, unsigned reason, const char *what, struct machine_error *err);
-/* Whether the machine has a counter. */
+/* True where the machine has a counter. */
 bool helper_counts(const struct helper *h, enum counter_id id);
-/* What would help where counters are missing. */
+/* The remedy where counters are missing. */
 const char *helper_no_counters_remedy(const struct helper *h);
 struct characterize_payload helper_payload(const struct payload *p);
-/* Whether the module can run it; `s`: the `native` of a helper. */
+/* Checks that the module can run it; `s`: the `native` of a helper. */
 int helper_check_kernel(const struct native *s, const struct payload *p, struct machine_error *err);
 
 /* ---- helper_prepare.c: setting up a series of repetitions, and undoing it; as in machine_ops ---- */
@@ -71,10 +71,3 @@ void helper_finish(struct machine *m);
 
 int helper_trials(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
                   struct machine_error *err);
-
-/* ---- helper_license.c ---- */
-
-/* The part's events, and which of its license events pass the test on `cpu`; 60 ms or so where there are any. */
-void helper_find_events(struct machine *m, int cpu, const char *data_dir);
-/* As in machine_ops. */
-int helper_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err);

@@ -17,7 +17,7 @@ enum {
     GIVEN_UP_MAX = 100,  /* calls that a stolen CPU ended early */
 };
 
-/* What has come of the trials so far. */
+/* The trials so far. */
 struct trials_tally {
     unsigned done, given_up;
     uint32_t counted; /* what was counted in all calls */
@@ -32,8 +32,8 @@ static int call_trials(const struct helper *h, struct characterize_trials *t, st
     return helper_refused(h, errno, t->reason, "running trials", err);
 }
 
-static struct characterize_trials ask_for(const struct helper *h, const struct trials_request *r, unsigned n,
-                                          uint64_t rounds)
+static struct characterize_trials request_of(const struct helper *h, const struct trials_request *r, unsigned n,
+                                             uint64_t rounds)
 {
     return (struct characterize_trials){.version = CHARACTERIZE_VERSION,
                                         .cpu = (uint32_t)h->native.cpu,
@@ -46,7 +46,7 @@ static struct characterize_trials ask_for(const struct helper *h, const struct t
                                         .rounds = rounds};
 }
 
-static int trials_asked_to_stop(const struct trials_request *r, struct machine_error *err)
+static int stop_requested(const struct trials_request *r, struct machine_error *err)
 {
     return r->stop != NULL && r->stop(r->data) != 0 ? machine_fail(err, MACHINE_FAILED, "", "stopped") : MACHINE_OK;
 }
@@ -59,7 +59,7 @@ struct length_search {
     int status;
 };
 
-/* How long so many rounds take at least; INFINITY where that is too long, or where nothing more can be asked. */
+/* The least time that so many rounds take; INFINITY where that is too long, or where nothing more can be requested. */
 static double ticks_of_rounds(void *context, uint64_t rounds)
 {
     struct length_search *s = context;
@@ -67,10 +67,10 @@ static double ticks_of_rounds(void *context, uint64_t rounds)
     double best = INFINITY;
 
     if (s->status == MACHINE_OK)
-        s->status = trials_asked_to_stop(s->r, s->err);
+        s->status = stop_requested(s->r, s->err);
     if (s->status != MACHINE_OK || rounds > CHARACTERIZE_TRIAL_ROUNDS_MAX)
         return INFINITY;
-    t = ask_for(s->h, s->r, LENGTH_TRIALS, rounds);
+    t = request_of(s->h, s->r, LENGTH_TRIALS, rounds);
     int status = call_trials(s->h, &t, s->err);
     if (status != MACHINE_OK && t.reason != CHARACTERIZE_REASON_TRIAL_TIME)
         s->status = status;
@@ -96,8 +96,8 @@ static int run_trials(struct helper *h, const struct trials_request *r, uint64_t
                       double *ticks, double *cycles, struct machine_error *err)
 {
     while (so_far->done < r->trials) {
-        struct characterize_trials t = ask_for(h, r, r->trials - so_far->done, rounds);
-        int status = trials_asked_to_stop(r, err);
+        struct characterize_trials t = request_of(h, r, r->trials - so_far->done, rounds);
+        int status = stop_requested(r, err);
         if (status == MACHINE_OK)
             status = call_trials(h, &t, err);
         /* the first of this call was given up: no call of the length was refused before */
@@ -110,7 +110,7 @@ static int run_trials(struct helper *h, const struct trials_request *r, uint64_t
     return MACHINE_OK;
 }
 
-/* What the program can tell without the module. */
+/* Checks that need no module. */
 static int check_masked(const struct trials_request *r, struct machine_error *err)
 {
     if (r->trial_us > TRIAL_US_MAX) {
@@ -127,8 +127,8 @@ static int check_masked(const struct trials_request *r, struct machine_error *er
 }
 
 /* Cycles where all trials have them, else ns. */
-static void tell_trials(struct helper *h, const struct trials_tally *so_far, const double *ticks, const double *cycles,
-                        double *duration, struct trials_seen *seen)
+static void report_trials(struct helper *h, const struct trials_tally *so_far, const double *ticks,
+                          const double *cycles, double *duration, struct trials_seen *seen)
 {
     const double ns = 1e9 / h->native.tsc.hz;
 
@@ -168,7 +168,7 @@ static int masked_trials(struct helper *h, const struct trials_request *r, doubl
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     status = run_trials(h, r, seen->rounds, &so_far, ticks, ticks + r->trials, err);
     if (status == MACHINE_OK)
-        tell_trials(h, &so_far, ticks, ticks + r->trials, duration, seen);
+        report_trials(h, &so_far, ticks, ticks + r->trials, duration, seen);
     free(ticks);
     return status;
 }

@@ -55,7 +55,7 @@ struct model_class {
     unsigned line;
 };
 
-/* What code of one width and weight needs. */
+/* The need of code of one width and weight. */
 struct model_demand {
     unsigned width;
     enum kernel_weight weight;
@@ -78,7 +78,7 @@ struct model_mixture {
     unsigned line;
 };
 
-/* What any code needs while the upper halves of registers of this width are in use. */
+/* The need of any code while the upper halves of registers of this width are in use. */
 struct model_dirty {
     unsigned width, class_, line;
 };
@@ -122,7 +122,7 @@ struct model_boost {
     unsigned line;
 };
 
-/* How fast a kernel runs. */
+/* The rate of a kernel. */
 struct model_kernel {
     char name[KERNEL_NAME_MAX]; /* width and operation, or amx, pause, chain */
     double throughput;          /* counted instructions per core cycle, independent */
@@ -139,7 +139,7 @@ struct model_interrupt {
     unsigned line;
 };
 
-/* What one instruction of a width and weight takes. */
+/* The energy of one instruction of a width and weight. */
 struct model_energy {
     unsigned width;
     enum kernel_weight weight;
@@ -156,11 +156,11 @@ enum model_turbo_layout {
 /* The other hyper-thread of the measured core, which runs code of its own now and then. */
 struct model_sibling {
     double share;        /* of the time; 0 = never */
-    double period_us;    /* mean time from the beginning of one bout to that of the next */
+    double period_us;    /* mean time from the beginning of one burst of interference to that of the next */
     double factor;       /* of the payload's rate, meanwhile */
     double chain_factor; /* of the rate of a dependent chain meanwhile; 0: 1, it needs one slot in many */
-    bool lockstep;       /* all bouts begin at the same places of each repetition; else at random */
-    double decades;      /* the longest bouts and pauses are 10^decades times as long as the shortest; 0: exponential */
+    bool lockstep;       /* all bursts begin at the same places of each repetition; else at random */
+    double decades; /* the longest bursts and pauses are 10^decades times as long as the shortest; 0: exponential */
 };
 
 /* A frequency that moves by itself, in all kernels alike: the sum of two Ornstein-Uhlenbeck processes. */
@@ -171,7 +171,7 @@ struct model_wander {
     double step, step_us;        /* steps of a floating clock, relative; mean time from one to the next. 0 = none */
 };
 
-/* What an ordinary processor does beside changing its license. All zero: none of it. */
+/* An ordinary processor's behavior beside changing its license. All zero: none of it. */
 struct model_world {
     struct model_sibling sibling;
     struct model_wander wander;
@@ -277,6 +277,11 @@ struct model {
  */
 int model_parse(const char *text, size_t length, const char *name, struct model *out, struct machine_error *err);
 
+/* Checks the values of a complete file, which is read by *ini, against each other; 0, or non-zero after refusing a
+ * line. */
+struct sourced_ini;
+int model_check(struct model *m, struct sourced_ini *ini);
+
 /*
  * Finds and parses a model: `name_or_file` with a slash or a dot is a path, else the name of a shipped model. For
  * data_dir see model_list. A name that is not known is refused with the known ones. MACHINE_OK or MACHINE_BAD_INPUT.
@@ -300,10 +305,10 @@ struct model_step_variant model_step_figures(const struct model_step *s, unsigne
 /* Index of a class by name, or -1. */
 int model_class_index(const struct model *m, const char *name);
 
-/* How a core, by its CPU's number, is unlike the others; NULL: it is not. */
+/* The difference of a core, by its CPU's number, from the others; NULL: there is none. */
 const struct model_unlike *model_unlike_of(const struct model *m, int cpu);
 
-/* How a payload runs and what it needs on the modelled core. */
+/* The rate and need of a payload on the modelled core. */
 struct model_need {
     double ipc;         /* payload instructions per core cycle, not throttled */
     double counted_ipc; /* of the counted kind */
@@ -321,7 +326,7 @@ int model_need(const struct model *m, const struct payload *p, struct model_need
 /* The class that upper halves of `width` bits left in use make any code need. */
 unsigned model_dirty_class(const struct model *m, unsigned width);
 
-/* What a throttle of `ratio` does to a payload. */
+/* The effect of a throttle of `ratio` on a payload. */
 struct model_throttle {
     double factor; /* of the payload's rate */
     double share;  /* of its cycles that are throttled */

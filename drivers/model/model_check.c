@@ -1,73 +1,99 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What must hold between the values of a model file. */
-#include "drivers/model/model_parser.h"
+/* Checks the values of a model file against each other. */
+#include "drivers/model/model.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "util/sourced_ini.h"
+
+/* The model that is checked, and its file. */
+struct check {
+    struct model *model;
+    struct sourced_ini *ini;
+};
+/* Refuses what stands in a line: (line, key, format, ...) as sourced_ini_fail() takes them; returns non-zero. */
+#define fail(c, ...) sourced_ini_fail((c)->ini, __VA_ARGS__)
+/* The same of the file. */
+#define lacks(c, ...) fail(c, (c)->ini->line, __VA_ARGS__)
+
 /* Durations are drawn within three standard deviations, so that none becomes negative and the mean stays. */
 static const double SIGMAS = 3, ROUNDED = 1 + 1e-12; /* 0.6 is 3 x 0.2 */
 
-static int check_turbo(struct model_parser *p)
+static int check_turbo(const struct check *p)
 {
     const struct model *m = p->model;
     if (m->n_turbo == 0)
-        return model_fail(p, model_line(p, "levels", "turbo_ghz"), "turbo_ghz",
-                          "missing in section [levels]; add 'turbo_ghz.1-%u = ...  # source'", m->cores);
-    char key[MODEL_KEY_SIZE];
+        return fail(p, sourced_ini_line(p->ini, "levels", "turbo_ghz"), "turbo_ghz",
+                    "missing in section [levels]; add 'turbo_ghz.1-%u = ...  # source'", m->cores);
+    char key[SOURCED_INI_KEY_MAX];
     unsigned covered = 0;
     for (size_t i = 0; i < m->n_turbo; i++) {
         const struct model_turbo *t = &m->turbo[i];
         snprintf(key, sizeof key, "turbo_ghz.%u-%u", t->cores.lo, t->cores.hi);
         if (t->cores.lo <= covered)
-            return model_fail(p, t->line, key,
-                              "overlaps with the rows before, which reach %u active cores; %u would be next", covered,
-                              covered + 1);
+            return fail(p, t->line, key, "overlaps with the rows before, which reach %u active cores; %u would be next",
+                        covered, covered + 1);
         if (t->cores.lo != covered + 1)
-            return model_fail(p, t->line, key, "leaves a gap: the rows before reach %u active cores, %u would be next",
-                              covered, covered + 1);
+            return fail(p, t->line, key, "leaves a gap: the rows before reach %u active cores, %u would be next",
+                        covered, covered + 1);
         covered = t->cores.hi;
     }
     if (covered != m->cores)
-        return model_fail(p, m->turbo[m->n_turbo - 1].line, key, "the rows reach %u active cores, but the CPU has %u",
-                          covered, m->cores);
+        return fail(p, m->turbo[m->n_turbo - 1].line, key, "the rows reach %u active cores, but the CPU has %u",
+                    covered, m->cores);
     return 0;
 }
 
 /* Event 28H counts level 0 by umask 07H, level 1 by 18H, level 2 by 20H (Gottschlag's dissertation, table 3.2). */
-static int check_umask(struct model_parser *p, const struct model_class *c)
+static int check_umask(const struct check *p, const struct model_class *c)
 {
     static const unsigned level_masks[MODEL_LEVELS_MAX] = {0x07, 0x18, 0x20};
     if (p->model->counts_licenses && !(c->umask & level_masks[c->level]))
-        return model_fail(p, c->line, "umask",
-                          "class %s is at level %u, which event 28H counts by umask %02XH; a bit of it would work",
-                          c->name, c->level, level_masks[c->level]);
+        return fail(p, c->line, "umask",
+                    "class %s is at level %u, which event 28H counts by umask %02XH; a bit of it would work", c->name,
+                    c->level, level_masks[c->level]);
     for (const struct model_class *o = p->model->classes; o < c; o++)
         if (c->umask && o->umask == c->umask && o->level != c->level) /* which bits of a level share is nobody's rule */
-            return model_fail(p, c->line, "umask", "%02XH already counts class %s, which is at another level", c->umask,
-                              o->name);
+            return fail(p, c->line, "umask", "%02XH already counts class %s, which is at another level", c->umask,
+                        o->name);
     return 0;
 }
 
-static int model_check_classes(struct model_parser *p)
+static int check_classes(const struct check *p)
 {
     const struct model *m = p->model;
     if (m->n_classes == 0)
-        return model_refuse(p, "class", "section [class NAME] is missing; one class would work");
+        return lacks(p, "class", "section [class NAME] is missing; one class would work");
     for (size_t i = 0; i < m->n_classes; i++) {
         const struct model_class *c = &m->classes[i];
         if (c->level >= m->n_levels)
-            return model_fail(p, c->line, "level", "there is no level %u; the CPU has levels 0 to %zu", c->level,
-                              m->n_levels - 1);
+            return fail(p, c->line, "level", "there is no level %u; the CPU has levels 0 to %zu", c->level,
+                        m->n_levels - 1);
         if (i == 0 ? c->level != 0 : c->level < m->classes[i - 1].level)
-            return model_fail(p, c->line, "level", "classes are listed in the order of their demand, from level 0 up");
+            return fail(p, c->line, "level", "classes are listed in the order of their demand, from level 0 up");
         if (check_umask(p, c) != 0)
             return -1;
     }
     return 0;
 }
 
-static int check_demands(struct model_parser *p)
+static int check_below(const struct check *p, struct model_demand *d)
+{
+    bool conditional = d->rate > 0 || d->count > 1, said = d->below < MODEL_CLASSES_MAX;
+    if (conditional && !said)
+        return fail(p, d->line, "below",
+                    "missing in section [demand]; with a rate or count it says what is needed until then");
+    if (!conditional && said)
+        return fail(p, d->line, "below", "without a rate or count it is never needed; remove it");
+    if (!said)
+        d->below = d->class_;
+    if (d->below > d->class_)
+        return fail(p, d->line, "below", "needs a higher class than 'class'; swap them");
+    return 0;
+}
+
+static int check_demands(const struct check *p)
 {
     static const struct {
         unsigned feature, width;
@@ -87,33 +113,35 @@ static int check_demands(struct model_parser *p)
             found = m->demands[k].width == needed[i].width && m->demands[k].weight == needed[i].weight &&
                     !m->demands[k].kernel[0];
         if (!found)
-            return model_refuse(p, needed[i].text, "section [%s] is missing; the CPU's features require it",
-                                needed[i].text);
+            return lacks(p, needed[i].text, "section [%s] is missing; the CPU's features require it", needed[i].text);
     }
+    for (size_t i = 0; i < m->n_demands; i++)
+        if (check_below(p, &p->model->demands[i]) != 0)
+            return -1;
     return 0;
 }
 
 /* A duration, in a line of its own, against the scatter of all of them. */
-static int check_throttle_us(struct model_parser *p, double us, unsigned line)
+static int check_throttle_us(const struct check *p, double us, unsigned line)
 {
     static const char key[] = "throttle_sigma_us";
     if (SIGMAS * p->model->throttle_sigma_us > us * ROUNDED)
-        return model_fail(p, model_line(p, "timing", key), key, "%g us is more than a third of the %g us in line %u",
-                          p->model->throttle_sigma_us, us, line);
+        return fail(p, sourced_ini_line(p->ini, "timing", key), key,
+                    "%g us is more than a third of the %g us in line %u", p->model->throttle_sigma_us, us, line);
     return 0;
 }
 
-static int check_throttle(struct model_parser *p, const struct model_step *s, size_t number)
+static int check_throttle(const struct check *p, const struct model_step *s, size_t number)
 {
     if (check_throttle_us(p, s->us, s->line) != 0)
         return -1;
     for (size_t i = 0; i < s->n_variants; i++) {
         const struct model_step_variant *v = &s->variants[i];
         if (v->cores.hi > p->model->cores) {
-            char key[MODEL_KEY_SIZE];
+            char key[SOURCED_INI_KEY_MAX];
             snprintf(key, sizeof key, "step.%zu.cores", number);
-            return model_fail(p, v->line, key, "covers up to %u active cores, but the CPU has %u", v->cores.hi,
-                              p->model->cores);
+            return fail(p, v->line, key, "covers up to %u active cores, but the CPU has %u", v->cores.hi,
+                        p->model->cores);
         }
         if (check_throttle_us(p, v->us, v->line) != 0)
             return -1;
@@ -121,14 +149,14 @@ static int check_throttle(struct model_parser *p, const struct model_step *s, si
     return 0;
 }
 
-static int check_transition(struct model_parser *p, unsigned from, unsigned to)
+static int check_transition(const struct check *p, unsigned from, unsigned to)
 {
     const struct model *m = p->model;
     const struct model_transition *t = &m->transitions[from][to];
-    char key[MODEL_KEY_SIZE];
+    char key[SOURCED_INI_KEY_MAX];
     snprintf(key, sizeof key, "transition %s %s", m->classes[from].name, m->classes[to].name);
     if (t->n_steps == 0)
-        return model_fail(p, t->line ? t->line : p->ini.line, key, "section [%s] is missing or has no steps", key);
+        return fail(p, t->line ? t->line : p->ini->line, key, "section [%s] is missing or has no steps", key);
     unsigned held = from;
     for (size_t i = 0; i < t->n_steps; i++) {
         const struct model_step *s = &t->steps[i];
@@ -140,30 +168,30 @@ static int check_transition(struct model_parser *p, unsigned from, unsigned to)
         if (s->kind == MODEL_STEP_FADE)
             continue;
         if (s->grant <= held || s->grant > to)
-            return model_fail(p, s->line, key, "grants %s out of order; classes above %s and up to %s would work",
-                              m->classes[s->grant].name, m->classes[held].name, m->classes[to].name);
+            return fail(p, s->line, key, "grants %s out of order; classes above %s and up to %s would work",
+                        m->classes[s->grant].name, m->classes[held].name, m->classes[to].name);
         held = s->grant;
     }
     if (held != to || t->steps[t->n_steps - 1].kind != MODEL_STEP_GRANT)
-        return model_fail(p, t->steps[t->n_steps - 1].line, key, "must end with 'grant %s'", m->classes[to].name);
+        return fail(p, t->steps[t->n_steps - 1].line, key, "must end with 'grant %s'", m->classes[to].name);
     return 0;
 }
 
-static int check_sigma(struct model_parser *p, const char *sigma_key, double sigma, const char *mean_key, double mean)
+static int check_sigma(const struct check *p, const char *sigma_key, double sigma, const char *mean_key, double mean)
 {
     if (SIGMAS * sigma > mean * ROUNDED)
-        return model_fail(p, model_line(p, "timing", sigma_key), sigma_key, "%g us is more than a third of %s, %g us",
-                          sigma, mean_key, mean);
+        return fail(p, sourced_ini_line(p->ini, "timing", sigma_key), sigma_key,
+                    "%g us is more than a third of %s, %g us", sigma, mean_key, mean);
     return 0;
 }
 
-static int check_transitions(struct model_parser *p)
+static int check_transitions(const struct check *p)
 {
     const struct model *m = p->model;
     if (m->n_classes < 2)
         return 0;
     if (m->wait_us <= 0)
-        return model_refuse(p, "timing", "section [timing] is missing; more than one class requires it");
+        return lacks(p, "timing", "section [timing] is missing; more than one class requires it");
     if (check_sigma(p, "halt_sigma_us", m->halt_sigma_us, "halt_us", m->halt_us) != 0 ||
         check_sigma(p, "wait_sigma_us", m->wait_sigma_us, "wait_us", m->wait_us) != 0)
         return -1;
@@ -174,32 +202,32 @@ static int check_transitions(struct model_parser *p)
     return 0;
 }
 
-static int check_demanding_kernel(struct model_parser *p, const struct model_demand *d)
+static int check_demanding_kernel(const struct check *p, const struct model_demand *d)
 {
     struct payload payload;
     char why[200];
     if (kernel_parse(d->kernel, &payload, why, sizeof why) != 0)
-        return model_fail(p, d->line, "demand", "%s", why);
+        return fail(p, d->line, "demand", "%s", why);
     if (payload.kernel->width != d->width || payload.kernel->weight != d->weight)
-        return model_fail(p, d->line, "demand", "%s is another kind of code; [demand %u %s %s] would work", d->kernel,
-                          payload.kernel->width, kernel_weight_name(payload.kernel->weight), d->kernel);
+        return fail(p, d->line, "demand", "%s is another kind of code; [demand %u %s %s] would work", d->kernel,
+                    payload.kernel->width, kernel_weight_name(payload.kernel->weight), d->kernel);
     return 0;
 }
 
-static int model_check_kernels(struct model_parser *p)
+static int check_kernels(const struct check *p)
 {
     const struct model *m = p->model;
     bool has_add = false;
     for (size_t i = 0; i < m->n_kernels; i++) {
         const struct model_kernel *k = &m->kernels[i];
         if (k->throughput > m->issue_width)
-            return model_fail(p, k->line, k->name, "%g per cycle are more than the issue_width, %g", k->throughput,
-                              m->issue_width);
+            return fail(p, k->line, k->name, "%g per cycle are more than the issue_width, %g", k->throughput,
+                        m->issue_width);
         has_add = has_add || strcmp(k->name, "64add") == 0;
     }
     if (!has_add)
-        return model_fail(p, model_line(p, "ipc", "64add"), "64add",
-                          "missing in section [ipc]; add '64add = THROUGHPUT LATENCY  # source'");
+        return fail(p, sourced_ini_line(p->ini, "ipc", "64add"), "64add",
+                    "missing in section [ipc]; add '64add = THROUGHPUT LATENCY  # source'");
     for (size_t i = 0; i < m->n_demands; i++)
         if (m->demands[i].kernel[0] && check_demanding_kernel(p, &m->demands[i]) != 0)
             return -1;
@@ -207,70 +235,125 @@ static int model_check_kernels(struct model_parser *p)
 }
 
 /* Headers that are written in different ways and mean the same, or what there is none of. */
-static int check_mixtures(struct model_parser *p)
+static int check_mixtures(const struct check *p)
 {
     const struct model *m = p->model;
     for (const struct model_mixture *a = m->mixtures; a < m->mixtures + m->n_mixtures; a++)
         for (const struct model_mixture *b = m->mixtures; b < a; b++)
             if (a->width[0] == b->width[1] && a->weight[0] == b->weight[1] && a->width[1] == b->width[0] &&
                 a->weight[1] == b->weight[0])
-                return model_fail(p, a->line, "mixture", "the same two kinds of code as in line %u; remove one",
-                                  b->line);
+                return fail(p, a->line, "mixture", "the same two kinds of code as in line %u; remove one", b->line);
     return 0;
 }
 
-static int check_unlike(struct model_parser *p)
+static int check_unlike(const struct check *p)
 {
     const struct model *m = p->model;
     for (const struct model_unlike *a = m->unlike; a < m->unlike + m->n_unlike; a++) {
         if (a->cpus.hi >= m->cores)
-            return model_fail(p, a->line, "core", "there is no CPU %u; the CPUs are 0 to %u", a->cpus.hi, m->cores - 1);
+            return fail(p, a->line, "core", "there is no CPU %u; the CPUs are 0 to %u", a->cpus.hi, m->cores - 1);
         for (const struct model_unlike *b = m->unlike; b < a; b++)
             if (a->cpus.lo <= b->cpus.hi && b->cpus.lo <= a->cpus.hi)
-                return model_fail(p, a->line, "core", "overlaps with the CPUs %u to %u of line %u", b->cpus.lo,
-                                  b->cpus.hi, b->line);
+                return fail(p, a->line, "core", "overlaps with the CPUs %u to %u of line %u", b->cpus.lo, b->cpus.hi,
+                            b->line);
     }
     return 0;
 }
 
-static int model_check_widths(struct model_parser *p)
+static int check_widths(const struct check *p)
 {
     const struct model *m = p->model;
     for (size_t i = 0; i < m->n_dirty; i++)
         if (m->dirty[i].width != 256 && m->dirty[i].width != 512)
-            return model_fail(p, m->dirty[i].line, "dirty", "only 256 and 512 bits have upper halves; not %u",
-                              m->dirty[i].width);
+            return fail(p, m->dirty[i].line, "dirty", "only 256 and 512 bits have upper halves; not %u",
+                        m->dirty[i].width);
     for (size_t i = 0; i < m->n_wakes; i++)
         if (m->wakes[i].width < 256)
-            return model_fail(p, m->wakes[i].line, "wake", "units of %u bits never sleep; 256, 512 or 8192 would work",
-                              m->wakes[i].width);
+            return fail(p, m->wakes[i].line, "wake", "units of %u bits never sleep; 256, 512 or 8192 would work",
+                        m->wakes[i].width);
     return 0;
 }
 
-static int check_rest(struct model_parser *p)
+/* Interruptions that take from min_us to max_us and `busy` of the time; `who`: for messages. */
+static int check_bursts(const struct check *p, unsigned line, const char *who, double busy, double min_us,
+                        double max_us)
+{
+    if (max_us < min_us)
+        return fail(p, line, "max_us", "%g is less than min_us, %g; swap them", max_us, min_us);
+    if (busy > 0.5)
+        return fail(p, line, "rate_hz", "%s would take %.0f %% of the time; up to 50 %% would work", who, busy * 100);
+    return 0;
+}
+
+static int check_interrupts(const struct check *p)
+{
+    const struct model *m = p->model;
+    const struct model_world *w = &m->world;
+    double busy = 0;
+    for (const struct model_interrupt *i = m->interrupts; i < m->interrupts + m->n_interrupts; i++) {
+        busy += i->rate_hz * 1e-6 * (i->min_us + i->max_us) / 2;
+        if (check_bursts(p, i->line, "interrupts", 0, i->min_us, i->max_us) != 0)
+            return -1;
+    }
+    if (check_bursts(p, m->interrupts[0].line, "interrupts", busy, 0, 0) != 0)
+        return -1;
+    busy = w->smi_rate_hz * 1e-6 * (w->smi_min_us + w->smi_max_us) / 2;
+    return check_bursts(p, sourced_ini_line(p->ini, "smi", ""), "they", busy, w->smi_min_us, w->smi_max_us);
+}
+
+/* A tenth of the shorter of the long chains, 200 adds, at 4 GHz: readings of a clock that goes forwards only are then
+ * never the wrong way round. */
+static const double CHAIN_JITTER_MOST_NS = 5;
+
+static int check_clock(const struct check *p)
+{
+    const struct model *m = p->model;
+    if (!m->no_counters)
+        return 0;
+    if (m->counts_licenses || m->counts_throttle)
+        return fail(p, sourced_ini_line(p->ini, "pmu", ""), "counters",
+                    "nothing is counted, so licences and throttle must be no");
+    if (m->clock_jitter_ns > CHAIN_JITTER_MOST_NS)
+        return fail(p, sourced_ini_line(p->ini, "clock", ""), "jitter_ns",
+                    "%g ns drown the chains that measure the frequency where counters = no; up to %g would work",
+                    m->clock_jitter_ns, CHAIN_JITTER_MOST_NS);
+    return 0;
+}
+
+static int check_wander(const struct check *p)
+{
+    static const char *const keys[][2] = {{"slow_sigma", "slow_us"}, {"fast_sigma", "fast_us"}, {"step", "step_us"}};
+    const unsigned header = sourced_ini_line(p->ini, "wander", ""); /* also of a key that is missing */
+    for (size_t i = 0; header != 0 && i < 3; i++) {
+        bool size = sourced_ini_line(p->ini, "wander", keys[i][0]) != header;
+        if (size != (sourced_ini_line(p->ini, "wander", keys[i][1]) != header))
+            return fail(p, header, keys[i][size], "missing in section [wander]; %s and %s are given together",
+                        keys[i][0], keys[i][1]);
+    }
+    return 0;
+}
+
+static int check_rest(const struct check *p)
 {
     const struct model *m = p->model;
     if (m->n_points == 0)
-        return model_fail(p, model_line(p, "voltage", "point.1"), "point.1",
-                          "missing in section [voltage]; add 'point.1 = GHZ VOLTS  # source'");
+        return fail(p, sourced_ini_line(p->ini, "voltage", "point.1"), "point.1",
+                    "missing in section [voltage]; add 'point.1 = GHZ VOLTS  # source'");
     for (size_t i = 0; i < m->n_boosts; i++)
         if (m->boosts[i].cores.hi > m->cores)
-            return model_fail(p, m->boosts[i].line, "cores", "reaches %u active cores, but the CPU has %u",
-                              m->boosts[i].cores.hi, m->cores);
-    if (model_check_kernels(p) != 0 || check_mixtures(p) != 0 || check_unlike(p) != 0 || model_check_widths(p) != 0)
+            return fail(p, m->boosts[i].line, "cores", "reaches %u active cores, but the CPU has %u",
+                        m->boosts[i].cores.hi, m->cores);
+    if (check_kernels(p) != 0 || check_mixtures(p) != 0 || check_unlike(p) != 0 || check_widths(p) != 0)
         return -1;
-    double busy = 0;
-    for (size_t i = 0; i < m->n_interrupts; i++)
-        busy += m->interrupts[i].rate_hz * 1e-6 * (m->interrupts[i].min_us + m->interrupts[i].max_us) / 2;
-    if (busy > 0.5)
-        return model_fail(p, m->interrupts[0].line, "rate_hz",
-                          "interrupts would take %.0f %% of the time; up to 50 %% would work", busy * 100);
-    return 0;
+    if (check_interrupts(p) != 0 || check_clock(p) != 0)
+        return -1;
+    return check_wander(p);
 }
 
-int model_check(struct model_parser *p)
+int model_check(struct model *m, struct sourced_ini *ini)
 {
-    if (check_turbo(p) != 0 || model_check_classes(p) != 0 || check_demands(p) != 0)
+    const struct check c = {m, ini}, *p = &c;
+    if (check_turbo(p) != 0 || check_classes(p) != 0 || check_demands(p) != 0)
         return -1;
     return check_transitions(p) != 0 ? -1 : check_rest(p);
 }

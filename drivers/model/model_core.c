@@ -1,9 +1,216 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The simulated core in time: what runs, what is counted, and which event comes next. Licenses: model_license.c. */
+/*
+ * The simulated core in time: what runs, what is counted, what surrounds it, and which event comes next. Licenses:
+ * model_license.c.
+ */
 #include "drivers/model/model_core.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- surroundings (doc/model-format.md, sections [sibling] to [limit]) ---- */
+
+enum { FLOAT_STEPS = 2 };   /* a floating clock is at the frequency, or so many steps above it */
+enum { WANDER_STEPS = 16 }; /* of the shorter time constant: in between the frequency stays */
+
+/* ---- wandering and power limits: of the series ---- */
+
+/*
+ * One Ornstein-Uhlenbeck process over `us`, exactly: x becomes a x + sqrt(1 - a^2) sigma N(0, 1), a = exp(-us / tau)
+ * (Gillespie, "Exact numerical simulation of the Ornstein-Uhlenbeck process and its integral", 1996).
+ */
+static void wander(struct model_core *c, double us)
+{
+    const struct model_wander *w = &c->model->world.wander;
+    struct model_history *h = &c->history;
+    for (size_t i = 0; i < MODEL_WANDERS; i++) {
+        if (w->sigma[i] <= 0)
+            continue;
+        double a = model_decay(us / w->us[i]);
+        h->wander[i] = a * h->wander[i] + sqrt(1 - a * a) * w->sigma[i] * model_random_normal(&h->random);
+    }
+}
+
+static double wander_step_us(const struct model *m)
+{
+    double us = INFINITY;
+    for (size_t i = 0; i < MODEL_WANDERS; i++)
+        if (m->world.wander.sigma[i] > 0)
+            us = fmin(us, m->world.wander.us[i]);
+    return us / WANDER_STEPS;
+}
+
+static double step_wait_us(struct model_core *c)
+{
+    return c->model->world.wander.step_us * model_random_exponential(&c->history.random);
+}
+
+/* Up or down, and back from either side. */
+static void step_clock(struct model_core *c)
+{
+    struct model_history *h = &c->history;
+    int step = model_random_uniform(&h->random) < 0.5 ? -1 : 1;
+    h->steps = h->steps + step < 0 || h->steps + step > FLOAT_STEPS ? h->steps - step : h->steps + step;
+}
+
+static void world_go_on(struct model_core *c, uint64_t seed, double gap_us)
+{
+    const struct model_world *w = &c->model->world;
+    struct model_history *h = &c->history;
+    if (!h->begun)
+        model_random_init(&h->random, seed, 0, MODEL_STREAM_HISTORY);
+    wander(c, h->begun ? gap_us : INFINITY);
+    if (w->wander.step > 0) { /* how long it has been at a step does not matter: times to the next have no memory */
+        double us = 0;
+        while (h->begun && (us += step_wait_us(c)) < gap_us)
+            step_clock(c);
+        c->around.step_until = c->now + step_wait_us(c);
+    }
+    h->begun = true;
+    c->around.limit = w->limit_share > 0 && model_random_uniform(&h->random) < w->limit_share ? w->limit_factor : 1;
+    c->around.wander_until = c->now + wander_step_us(c->model);
+}
+
+double model_world_clock(const struct model_core *c)
+{
+    double moved = c->model->world.wander.step * c->history.steps;
+    for (size_t i = 0; i < MODEL_WANDERS; i++)
+        moved += c->history.wander[i];
+    return (1 + moved) * c->around.limit * (c->own > 0 ? c->own : 1);
+}
+
+/* ---- the sibling ---- */
+
+/*
+ * Lengths of bursts or pauses that are as likely to be found running in each decade: their density falls with the
+ * square of the length, between the shortest and the longest.
+ */
+struct lengths {
+    double shortest, span, ratio; /* us; ln of the longest over the shortest; the shortest over the longest */
+};
+
+static struct lengths bout_lengths(const struct model_sibling *s, double mean_us)
+{
+    const double span = s->decades * 2.302585092994046, ratio = model_decay(span);
+    return (struct lengths){mean_us * (1 - ratio) / span, span, ratio};
+}
+
+static double bout_us(struct model_core *c, bool runs)
+{
+    const struct model_sibling *s = &c->model->world.sibling;
+    struct model_random *random = &c->streams[MODEL_STREAM_SIBLING];
+    double us = s->period_us * (runs ? s->share : 1 - s->share);
+    if (s->lockstep)
+        return us;
+    if (s->decades <= 0)
+        return us * model_random_exponential(random);
+    const struct lengths l = bout_lengths(s, us);
+    return l.shortest / (1 - model_random_uniform(random) * (1 - l.ratio));
+}
+
+/* The rest of a burst or pause at a time that has nothing to do with it. */
+static double rest_us(struct model_core *c, bool runs)
+{
+    const struct model_sibling *s = &c->model->world.sibling;
+    struct model_random *random = &c->streams[MODEL_STREAM_SIBLING];
+    if (s->lockstep || s->decades <= 0) /* they begin with the repetition, or have no memory */
+        return bout_us(c, runs);
+    const struct lengths l = bout_lengths(s, s->period_us * (runs ? s->share : 1 - s->share));
+    double whole = l.shortest / model_decay(model_random_uniform(random) * l.span);
+    return whole * model_random_uniform(random);
+}
+
+static void begin_sibling(struct model_core *c)
+{
+    const struct model_sibling *s = &c->model->world.sibling;
+    c->around.sibling_until = INFINITY;
+    c->around.sibling_runs = false;
+    if (s->share <= 0)
+        return;
+    c->around.sibling_runs = s->lockstep || model_random_uniform(&c->streams[MODEL_STREAM_SIBLING]) < s->share;
+    c->around.sibling_until = c->now + rest_us(c, c->around.sibling_runs);
+}
+
+/* ---- system management interrupts ---- */
+
+static double smi_wait_us(struct model_core *c)
+{
+    double rate = c->model->world.smi_rate_hz;
+    return rate > 0 ? 1e6 / rate * model_random_exponential(&c->streams[MODEL_STREAM_SMI]) : INFINITY;
+}
+
+static void begin_smi(struct model_core *c)
+{
+    const struct model_world *w = &c->model->world;
+    double us = w->smi_min_us + (w->smi_max_us - w->smi_min_us) * model_random_uniform(&c->streams[MODEL_STREAM_SMI]);
+    c->around.smi_end = c->now + us;
+    c->around.smi_next = c->around.smi_end + smi_wait_us(c);
+}
+
+static bool world_frozen(const struct model_core *c)
+{
+    return c->around.smi_end > c->now;
+}
+
+/* ---- all of them ---- */
+
+static void world_begin(struct model_core *c, uint64_t seed, double gap_us)
+{
+    c->around = (struct model_surroundings){.begin = c->now};
+    c->around.smi_next = c->now + smi_wait_us(c);
+    world_go_on(c, seed, gap_us);
+    begin_sibling(c);
+}
+
+static void world_switched(struct model_core *c)
+{
+    c->around.cold_until = c->now + c->model->world.cold_us;
+}
+
+static double world_event(const struct model_core *c)
+{
+    const struct model_surroundings *s = &c->around;
+    double t = fmin(fmin(s->sibling_until, s->wander_until), s->smi_next);
+    if (c->model->world.wander.step > 0)
+        t = fmin(t, s->step_until);
+    if (s->smi_end > c->now)
+        t = fmin(t, s->smi_end);
+    return s->cold_until > c->now ? fmin(t, s->cold_until) : t;
+}
+
+static void world_update(struct model_core *c)
+{
+    struct model_surroundings *s = &c->around;
+    if (s->sibling_until <= c->now) {
+        s->sibling_runs = !s->sibling_runs;
+        s->sibling_until = s->sibling_until + bout_us(c, s->sibling_runs);
+    }
+    if (s->wander_until <= c->now) {
+        wander(c, wander_step_us(c->model));
+        s->wander_until += wander_step_us(c->model);
+    }
+    if (c->model->world.wander.step > 0 && s->step_until <= c->now) {
+        step_clock(c);
+        s->step_until = c->now + step_wait_us(c);
+    }
+    if (s->smi_next <= c->now)
+        begin_smi(c);
+}
+
+static double world_chain(const struct model_core *c)
+{
+    double factor = c->model->world.sibling.chain_factor;
+    return c->around.sibling_runs && factor > 0 ? factor : 1;
+}
+
+static double world_rate(const struct model_core *c)
+{
+    const struct model_world *w = &c->model->world;
+    double rate = c->around.sibling_runs ? w->sibling.factor : 1;
+    return c->around.cold_until > c->now ? rate * w->cold_factor : rate;
+}
+
+/* ---- a repetition begins ---- */
 
 enum { CLOCK_STEPS = 32 }; /* of one spread-spectrum period */
 
@@ -25,7 +232,7 @@ static void start_at_rest(struct model_core *c, const struct model *m, unsigned 
                                    : INFINITY;
     c->spread_phase = model_random_uniform(&c->streams[MODEL_STREAM_FREQUENCY]);
     model_core_fine(c, false);
-    model_world_begin(c, seed, m->world.gap_us);
+    world_begin(c, seed, m->world.gap_us);
 }
 
 void model_core_start(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition)
@@ -58,7 +265,7 @@ void model_core_next(struct model_core *c, const struct model *m, unsigned cores
     memset(&c->totals, 0, sizeof c->totals);
     c->off_cpu = 0;
     seed_streams(c, seed, repetition);
-    model_world_begin(c, seed, 0); /* the gap has been lived through */
+    world_begin(c, seed, 0); /* the gap has been lived through */
 }
 
 /* ---- the core clock ---- */
@@ -81,7 +288,7 @@ static void next_clock_step(struct model_core *c)
     c->clock_factor = (1 - m->spread * depth) * (1 + noise);
     double steps = floor(position * CLOCK_STEPS + 1e-6) + 1;
     c->clock_until = (steps / CLOCK_STEPS - c->spread_phase) * period;
-    if (c->clock_until <= c->now) /* a late time is not exact enough to tell on which side of a step's end it is */
+    if (c->clock_until <= c->now) /* a late time is not exact enough for the side of a step's end on which it lies */
         c->clock_until += period / CLOCK_STEPS;
 }
 
@@ -102,7 +309,7 @@ static bool model_core_interrupted(const struct model_core *c)
     return c->interrupt_end > c->now;
 }
 
-/* What the throttling in force, if any, does to the payload. */
+/* The effect of the throttling in force, if any, on the payload. */
 static struct model_throttle throttling(const struct model_core *c)
 {
     double fade = model_ramp_fade(c), ratio = fade * (c->pending ? c->transition_throttle_ratio : 1);
@@ -114,7 +321,7 @@ static struct model_throttle throttling(const struct model_core *c)
 /* Core cycles per microsecond. */
 static double cycle_rate(const struct model_core *c)
 {
-    return c->halted || model_world_frozen(c) ? 0 : model_core_ghz(c) * 1e3 * c->clock_factor * model_world_clock(c);
+    return c->halted || world_frozen(c) ? 0 : model_core_ghz(c) * 1e3 * c->clock_factor * model_world_clock(c);
 }
 
 static double sooner(double t, double other)
@@ -122,10 +329,10 @@ static double sooner(double t, double other)
     return other < t ? other : t;
 }
 
-/* What changes next but for the core clock's next step. */
+/* The next change but for the core clock's next step. */
 static double other_event(const struct model_core *c)
 {
-    double t = sooner(sooner(sooner(INFINITY, model_license_event(c)), model_ramp_event(c)), model_world_event(c));
+    double t = sooner(sooner(sooner(INFINITY, model_license_event(c)), model_ramp_event(c)), world_event(c));
     for (size_t i = 0; i < c->model->n_interrupts; i++)
         t = sooner(t, c->interrupt_next[i]);
     return model_core_interrupted(c) ? sooner(t, c->interrupt_end) : t;
@@ -157,7 +364,7 @@ static void handle_events(struct model_core *c)
             begin_interrupt(c, i);
     if (c->fine && c->clock_until <= c->now)
         next_clock_step(c);
-    model_world_update(c);
+    world_update(c);
     model_ramp_update(c);
     model_license_update(c);
 }
@@ -165,7 +372,7 @@ static void handle_events(struct model_core *c)
 /* Of the payload, instructions per core cycle. */
 static double retired_per_cycle(const struct model_core *c, double throttle_factor)
 {
-    return model_core_interrupted(c) ? 0 : c->need.ipc * throttle_factor * model_world_rate(c);
+    return model_core_interrupted(c) ? 0 : c->need.ipc * throttle_factor * world_rate(c);
 }
 
 double model_core_event(const struct model_core *c)
@@ -176,7 +383,7 @@ double model_core_event(const struct model_core *c)
     return counted > 0 ? fmin(next_event(c), c->now + c->count_left / counted) : next_event(c);
 }
 
-/* What stays as it is from one event to the next while the core clock goes on in its steps. */
+/* All that stays constant from one event to the next while the core clock goes on in its steps. */
 struct pace {
     double event;      /* the next but for those steps */
     double mhz, clock; /* cycles per microsecond but for the clock's factor of the moment: before and after it */
@@ -189,7 +396,7 @@ struct pace {
 static struct pace pace_of(const struct model_core *c, bool payload_runs)
 {
     struct model_throttle throttle = throttling(c);
-    struct pace p = {.event = other_event(c), .stands = c->halted || model_world_frozen(c)};
+    struct pace p = {.event = other_event(c), .stands = c->halted || world_frozen(c)};
     p.mhz = model_core_ghz(c) * 1e3;
     p.clock = model_world_clock(c);
     p.per_cycle = payload_runs ? retired_per_cycle(c, throttle.factor) : 0;
@@ -219,7 +426,7 @@ static void count_time(struct model_core *c, const struct pace *p, double us, do
 }
 
 /* Nothing is switched while the clock stands still: there are no cycles then. */
-static void model_core_count_energy(struct model_core *c, const struct pace *p, double cycles, double instructions)
+static void count_energy(struct model_core *c, const struct pace *p, double cycles, double instructions)
 {
     if (c->model->has_power)
         c->totals.joules += model_power_joules(c->model, cycles, instructions, c->nj,
@@ -227,7 +434,7 @@ static void model_core_count_energy(struct model_core *c, const struct pace *p, 
 }
 
 /* One stretch of constant state. *done grows by the payload instructions retired in it, to `work` at most. Returns
- * whether the pace is still the same behind it. */
+ * whether the pace is still the same after it. */
 static bool stretch(struct model_core *c, const struct pace *p, double until, double work, double *done)
 {
     double cycles = p->stands ? 0 : p->mhz * c->clock_factor * p->clock;
@@ -246,7 +453,7 @@ static bool stretch(struct model_core *c, const struct pace *p, double until, do
     }
     double us = end - c->now;
     count_time(c, p, us, us * cycles);
-    model_core_count_energy(c, p, us * cycles, us * rate);
+    count_energy(c, p, us * cycles, us * rate);
     c->now = end;
     *done += worked ? left : rate * us;
     if (counted_out) {
@@ -285,7 +492,7 @@ static void pass(struct model_core *c, double until)
 
 bool model_core_executes(const struct model_core *c)
 {
-    return !c->halted && !model_core_interrupted(c) && !model_world_frozen(c);
+    return !c->halted && !model_core_interrupted(c) && !world_frozen(c);
 }
 
 void model_core_idle(struct model_core *c, double us)
@@ -293,7 +500,7 @@ void model_core_idle(struct model_core *c, double us)
     while (us > 1e-9) { /* less than that is rounding */
         bool executes = model_core_executes(c);
         double begin = c->now;
-        if (executes && !(begin + us > begin)) /* less than a late time can tell */
+        if (executes && !(begin + us > begin)) /* less than the resolution of a late time */
             break;
         pass(c, executes ? begin + us : INFINITY);
         if (executes)
@@ -310,9 +517,9 @@ void model_core_chain(struct model_core *c, double cycles, double behind)
         double ratio = model_ramp_fade(c) * (pending ? c->transition_throttle_ratio : 1);
         bool throttled = (pending || ratio < 1) && !c->halted && near - done > 1e-6;
         double left = fmin(cycles, throttled ? near : INFINITY) - done, begin = c->now;
-        double rate = model_core_executes(c) ? cycle_rate(c) * model_world_chain(c) * (throttled ? ratio : 1) : 0;
+        double rate = model_core_executes(c) ? cycle_rate(c) * world_chain(c) * (throttled ? ratio : 1) : 0;
         double until = rate > 0 ? begin + left / rate : INFINITY;
-        if (!(until > begin)) /* less than a late time can tell */
+        if (!(until > begin)) /* less than the resolution of a late time */
             break;
         pass(c, until);
         done += rate * (c->now - begin);
@@ -331,14 +538,14 @@ int model_core_run(struct model_core *c, const struct payload *p, struct machine
     c->need = need;
     c->nj = model_power_instruction(c->model, p);
     if (elsewhere)
-        model_world_switched(c);
+        world_switched(c);
     if (goes_on) /* a boundary between segments is none to the core: what has been counted stays counted */
         return MACHINE_OK;
     double scatter = 1;
     if (need.count_sigma > 0)
         scatter += need.count_sigma * model_random_normal(&c->streams[MODEL_STREAM_COUNTS]);
     c->count_left = need.later > need.first ? need.count * scatter : 0;
-    model_world_switched(c);
+    world_switched(c);
     model_license_payload(c);
     return MACHINE_OK;
 }

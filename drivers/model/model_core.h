@@ -9,12 +9,16 @@
 #include "drivers/model/model.h"
 #include "drivers/model/model_random.h"
 
-/* What changes gradually. */
+/* now(t) = end + (from - end) exp(-(t - begin) / tau), in steps, each at its exact mean, the next of them at `until`;
+ * tau 0: it has come to its end. */
+struct model_ramp {
+    double from, begin, tau, until, now;
+};
+
+/* Quantities that change gradually. */
 struct model_ramps {
-    /* f(t) = f_end + (from_ghz - f_end) exp(-(t - begin) / tau); tau 0: none. In steps, each at its exact mean. */
-    double from_ghz, begin, tau, until, ghz;
-    /* likewise the rate of what needs at least fade_class: 1 - (1 - fade_from) exp(-(t - fade_begin) / fade_tau) */
-    double fade_from, fade_begin, fade_tau, fade_until, fade;
+    struct model_ramp ghz;  /* to the frequency of the class held */
+    struct model_ramp fade; /* to 1: the rate of what needs at least fade_class */
     unsigned fade_class;
     /* linear from volts_from to what the voltage shall be, between the two times */
     double volts_from, volts_begin, volts_end;
@@ -22,7 +26,7 @@ struct model_ramps {
     unsigned rise_to;
 };
 
-/* Of the whole series of repetitions, whatever runs in them: the frequency's wandering and the power limits. */
+/* Of the entire series of repetitions, whatever runs in them: the frequency's wandering and the power limits. */
 struct model_history {
     bool begun;
     struct model_random random;
@@ -59,7 +63,7 @@ enum model_stream {
     MODEL_STREAMS
 };
 
-/* What has happened since the start of the repetition, in the mode that the counters count. */
+/* Counts since the start of the repetition, in the mode that the counters count. */
 struct model_totals {
     double cycles, ref_us, other_instructions;
     double class_cycles[MODEL_CLASSES_MAX];
@@ -93,7 +97,7 @@ struct model_core {
     double switch_times[MODEL_SWITCHES_MAX];
     struct model_kind switch_from[MODEL_SWITCHES_MAX];
     size_t n_switches;
-    unsigned mixture; /* the class that alternation asks for until ... */
+    unsigned mixture; /* the class that alternation requests until ... */
     double mixture_until;
 
     /* licenses: the class held, and for each class until when it is kept after the last need of it */
@@ -134,7 +138,7 @@ void model_core_start(struct model_core *c, const struct model *m, unsigned core
 void model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition);
 /* Lets another payload run from now on. The payload must outlive its running. As model_need. */
 int model_core_run(struct model_core *c, const struct payload *p, struct machine_error *err);
-/* Whether the core clock is followed closely (while somebody samples) or only by its mean. */
+/* Follows the core clock closely (while somebody samples) or only by its mean. */
 void model_core_fine(struct model_core *c, bool fine);
 /*
  * Advances until the time `until`, or until the payload has retired `work` more instructions, whichever comes first;
@@ -146,7 +150,7 @@ double model_core_advance(struct model_core *c, double until, double work);
  * stretch in which everything is constant.
  */
 double model_core_event(const struct model_core *c);
-/* Whether the payload's thread executes now: the core is neither halted nor interrupted. */
+/* True where the payload's thread executes now: the core is neither halted nor interrupted. */
 bool model_core_executes(const struct model_core *c);
 /* The thread executes something else than the payload for `us`, not counting halts and interrupts on the way. */
 void model_core_idle(struct model_core *c, double us);
@@ -161,6 +165,9 @@ void model_core_returned(struct model_core *c);
 /* Core voltage now, V, without noise of the reading. */
 double model_core_volts(const struct model_core *c);
 
+/* Factor of the frequency of the core: wandering, power limits. */
+double model_world_clock(const struct model_core *c);
+
 /* ---- model_license.c: which class is needed, held, pending, kept, released ---- */
 
 /* Another payload (c->payload, c->need) runs from now on. */
@@ -174,14 +181,8 @@ double model_license_event(const struct model_core *c);
 /* Does all that is due now. */
 void model_license_update(struct model_core *c);
 
-/*
- * ---- model_ramp.c: what changes gradually ----
- *
- * A frequency that approaches that of the class held, and a voltage that rises before the frequency does and falls
- * after it (Gottschlag's dissertation, section 3.2.3).
- */
-
-/* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one if that is lower. */
+/* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed
+ * one if that is lower. */
 double model_core_class_ghz(const struct model_core *c, unsigned class_);
 /* Nominal frequency now, GHz: the last one while halted, that of the moment on a ramp. */
 double model_core_ghz(const struct model_core *c);
@@ -189,41 +190,10 @@ double model_core_ghz(const struct model_core *c);
 void model_ramp_begin(struct model_core *c, double from_ghz, double tau_us);
 /* Code that needs at least `class_` runs at `ratio` of its rate, and from then on ever less far below it. */
 void model_ramp_fade_begin(struct model_core *c, double ratio, double tau_us, unsigned class_);
-/* What that leaves of the rate of what runs now; 1: all. */
+/* The share of the rate that this leaves to what runs now; 1: all. */
 double model_ramp_fade(const struct model_core *c);
-/* The nominal frequency now, GHz: exactly, where model_core_ghz has the mean over a step. */
-double model_ramp_ghz(const struct model_core *c);
-/* The voltage goes from volts_from to what it shall be within the model's time. */
-void model_ramp_volts(struct model_core *c, double volts_from);
-/* The voltage rises for a class that is to be released to; called off. */
-void model_ramp_rise(struct model_core *c, unsigned class_);
-void model_ramp_call_off(struct model_core *c);
 /* Next change; it is then due to model_ramp_update. */
 double model_ramp_event(const struct model_core *c);
 void model_ramp_update(struct model_core *c);
 /* The voltage now, without boosts, V. */
 double model_ramp_base_volts(const struct model_core *c);
-
-/*
- * ---- model_world.c: what an ordinary processor does beside changing its license ----
- *
- * The hyper-thread next door, the frequency's wandering, power limits, system management interrupts, cold code.
- * doc/model-format.md says how each behaves; all of it is absent unless the model file has its section.
- */
-
-/* A repetition begins: after the core's streams have been seeded. `gap_us` after the last one ended. */
-void model_world_begin(struct model_core *c, uint64_t seed, double gap_us);
-/* Another payload than before runs from now on. */
-void model_world_switched(struct model_core *c);
-/* When something of all this changes next; it is then due to model_world_update. */
-double model_world_event(const struct model_core *c);
-void model_world_update(struct model_core *c);
-/* Factor of the rate at which the thread retires instructions, and the chain of machines without counters too: the
- * sibling and cold code. */
-double model_world_rate(const struct model_core *c);
-/* The same for a dependent chain of adds. */
-double model_world_chain(const struct model_core *c);
-/* Factor of the frequency of the core: wandering, power limits. */
-double model_world_clock(const struct model_core *c);
-/* Whether a system management interrupt has the core: no time passes for counters and the operating system. */
-bool model_world_frozen(const struct model_core *c);

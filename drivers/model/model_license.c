@@ -8,6 +8,123 @@
 
 #include <math.h>
 
+/* ---- what changes gradually: a frequency that approaches that of the class held, a voltage that rises before the
+ * frequency does and falls after it (section 3.2.3) ---- */
+
+enum { STEPS = 512, TIME_CONSTANTS = 20 }; /* of a ramp; steps of one time constant */
+
+double model_core_class_ghz(const struct model_core *c, unsigned class_)
+{
+    double ghz = model_ghz(c->model, c->model->classes[class_].level, c->cores);
+    return c->fixed_ghz > 0 ? fmin(ghz, c->fixed_ghz) : ghz;
+}
+
+double model_core_ghz(const struct model_core *c)
+{
+    return c->ramps.ghz.tau > 0 ? c->ramps.ghz.now : model_core_class_ghz(c, c->held);
+}
+
+/* The mean of exp(-t / tau) over a step is tau / length times the difference of its ends. */
+static void next_step(struct model_ramp *r, double end)
+{
+    double length = r->tau / STEPS, since = r->until - r->begin;
+    /* over, or steps shorter than the resolution of a late time */
+    if (since > TIME_CONSTANTS * r->tau || !(r->until + length > r->until)) {
+        r->tau = 0;
+        return;
+    }
+    double decays = model_decay(since / r->tau) - model_decay((since + length) / r->tau);
+    r->now = end + (r->from - end) * decays * STEPS;
+    r->until += length;
+}
+
+/* The nominal frequency now, GHz: exactly, where model_core_ghz has the mean over a step. */
+static double ramp_ghz(const struct model_core *c)
+{
+    const struct model_ramp *r = &c->ramps.ghz;
+    double end_ghz = model_core_class_ghz(c, c->held);
+    return r->tau > 0 ? end_ghz + (r->from - end_ghz) * model_decay((c->now - r->begin) / r->tau) : end_ghz;
+}
+
+void model_ramp_begin(struct model_core *c, double from_ghz, double tau_us)
+{
+    c->ramps.ghz = (struct model_ramp){.from = from_ghz, .begin = c->now, .until = c->now, .tau = tau_us};
+    if (tau_us > 0)
+        next_step(&c->ramps.ghz, model_core_class_ghz(c, c->held));
+}
+
+void model_ramp_fade_begin(struct model_core *c, double ratio, double tau_us, unsigned class_)
+{
+    c->ramps.fade = (struct model_ramp){.from = ratio, .begin = c->now, .until = c->now, .tau = tau_us};
+    c->ramps.fade_class = class_;
+    next_step(&c->ramps.fade, 1);
+}
+
+double model_ramp_fade(const struct model_core *c)
+{
+    return c->ramps.fade.tau > 0 && c->needed >= c->ramps.fade_class ? c->ramps.fade.now : 1;
+}
+
+/* ---- voltage ---- */
+
+static double steady_volts(const struct model_core *c)
+{
+    double ghz = model_core_ghz(c);
+    /* the voltage rises before the frequency does and falls after it */
+    if (c->halted)
+        ghz = fmax(ghz, model_core_class_ghz(c, c->halt_to));
+    if (c->ramps.rises)
+        ghz = model_core_class_ghz(c, c->ramps.rise_to);
+    return model_volts(c->model, ghz);
+}
+
+double model_ramp_base_volts(const struct model_core *c)
+{
+    const struct model_ramps *r = &c->ramps;
+    double volts = steady_volts(c);
+    if (!(c->now < r->volts_end))
+        return volts;
+    return r->volts_from + (volts - r->volts_from) * (c->now - r->volts_begin) / (r->volts_end - r->volts_begin);
+}
+
+static void ramp_volts(struct model_core *c, double volts_from)
+{
+    c->ramps.volts_from = volts_from;
+    c->ramps.volts_begin = c->now;
+    c->ramps.volts_end = c->now + c->model->volts_ramp_us;
+}
+
+static void ramp_rise(struct model_core *c, unsigned class_)
+{
+    if (!c->ramps.rises)
+        ramp_volts(c, model_ramp_base_volts(c));
+    c->ramps.rises = true;
+    c->ramps.rise_to = class_;
+}
+
+static void ramp_call_off(struct model_core *c)
+{
+    double volts = model_ramp_base_volts(c);
+    c->ramps.rises = false;
+    ramp_volts(c, volts);
+}
+
+double model_ramp_event(const struct model_core *c)
+{
+    double t = c->ramps.ghz.tau > 0 ? c->ramps.ghz.until : INFINITY;
+    if (c->ramps.fade.tau > 0)
+        t = fmin(t, c->ramps.fade.until);
+    return c->ramps.volts_end > c->now ? fmin(t, c->ramps.volts_end) : t;
+}
+
+void model_ramp_update(struct model_core *c)
+{
+    if (c->ramps.ghz.tau > 0 && c->ramps.ghz.until <= c->now)
+        next_step(&c->ramps.ghz, model_core_class_ghz(c, c->held));
+    if (c->ramps.fade.tau > 0 && c->ramps.fade.until <= c->now)
+        next_step(&c->ramps.fade, 1);
+}
+
 static double scattered(struct model_core *c, double us, double sigma)
 {
     return sigma > 0 ? us + sigma * model_random_normal(&c->streams[MODEL_STREAM_DURATIONS]) : us;
@@ -26,7 +143,7 @@ static bool mixes(const struct model_mixture *x, const struct model_kind *a, con
            (same_kind(a, x->width[1], x->weight[1]) && same_kind(b, x->width[0], x->weight[0]));
 }
 
-/* How often the two kinds of a mixture have followed each other within its window, up to now. */
+/* Counts how often the two kinds of a mixture have followed each other within its window, up to now. */
 static unsigned alternations(const struct model_core *c, const struct model_mixture *x)
 {
     const struct model_kind *later = &c->last_kind;
@@ -81,7 +198,7 @@ static void need_class(struct model_core *c, unsigned class_)
     model_license_update(c);
 }
 
-/* What the payload, the upper halves in use and recent alternation need together. */
+/* The payload, the upper halves in use and recent alternation together decide what is needed. */
 void model_license_need_changed(struct model_core *c)
 {
     unsigned class_ = c->count_left > 0 ? c->need.first : c->need.later;
@@ -122,12 +239,12 @@ static bool change_class(struct model_core *c, unsigned class_, double tau_us)
     const struct model *m = c->model;
     double before = model_core_class_ghz(c, c->held), after = model_core_class_ghz(c, class_);
     if (before == after || m->halt_us <= 0 || tau_us > 0) {
-        double now_ghz = model_ramp_ghz(c), volts = model_ramp_base_volts(c);
+        double now_ghz = ramp_ghz(c), volts = model_ramp_base_volts(c);
         c->held = class_;
         if (before != after)
             model_ramp_begin(c, now_ghz, tau_us);
         if (after < before && tau_us <= 0 && m->volts_ramp_us > 0)
-            model_ramp_volts(c, volts);
+            ramp_volts(c, volts);
         return false;
     }
     c->halted = true;
@@ -211,7 +328,7 @@ static void start_transition(struct model_core *c, unsigned target)
 
 /*
  * More is needed than what is pending: the transition goes on as the one to the new target, at the same step. A
- * throttled stretch that both have is not begun anew; only its figures are those of the new transition.
+ * throttled stretch that both have does not begin again; only its figures are those of the new transition.
  */
 static void raise_target(struct model_core *c, unsigned target)
 {
@@ -235,7 +352,7 @@ static void release(struct model_core *c, unsigned class_)
     change_class(c, class_, c->model->release_tau_us);
 }
 
-/* Whether the release must still wait for the voltage that the higher frequency needs. */
+/* The release may have to wait for the voltage that the higher frequency needs. */
 static bool voltage_rises(struct model_core *c, unsigned class_)
 {
     const struct model *m = c->model;
@@ -244,7 +361,7 @@ static bool voltage_rises(struct model_core *c, unsigned class_)
         return false;
     if (!c->ramps.rises)
         end_transition(c);
-    model_ramp_rise(c, class_);
+    ramp_rise(c, class_);
     return c->ramps.volts_end > c->now;
 }
 
@@ -259,9 +376,9 @@ static void end_halt(struct model_core *c)
     double volts = model_ramp_base_volts(c);
     c->halted = false;
     c->held = c->halt_to;
-    c->ramps.tau = 0;
+    c->ramps.ghz.tau = 0;
     if (c->model->volts_ramp_us > 0 && volts > model_volts(c->model, model_core_ghz(c)))
-        model_ramp_volts(c, volts);
+        ramp_volts(c, volts);
     if (c->pending)
         go_on_with_step(c);
 }
@@ -294,7 +411,7 @@ void model_license_update(struct model_core *c)
         return;
     unsigned wanted = wanted_class(c);
     if (wanted >= c->held && c->ramps.rises)
-        model_ramp_call_off(c);
+        ramp_call_off(c);
     if (wanted < c->held && voltage_rises(c, wanted))
         return;
     if (wanted < c->held || (wanted == c->held && c->pending))

@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The machine of a modelled CPU: what the timing loop of real machines does, on the simulated core. A chunk of blocks
- * is run, then the clock is looked at; the first look at or after a deadline takes a reading.
- */
+/* The machine of a modelled CPU: what it has, and all that it answers but repetitions (model_run.c). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/bursts.h"
 #include "drivers/events/events.h"
 #include "drivers/model/model_machine.h"
-#include "drivers/model/model_trials.h"
 #include "computer/msr/msr_decode.h"
-#include "drivers/native/growth.h"
 #include "drivers/native/sampling.h"
-
-/* Looks at the clock a period where nothing is sampled. */
-enum { POLLS_A_PERIOD = 20 };
 
 /* A reading takes some time, even if the model gives none. */
 static const double READ_LEAST_US = 1e-3;
 
-/* Repetitions begin so far apart on the time stamp counter, so that no two of them share a value. */
-static const double REPETITION_SECONDS = 100;
-
-/* ---- what the machine tells about itself ---- */
+/* ---- the machine's description of itself ---- */
 
 static void model_info(const struct machine *m, struct machine_info *out)
 {
@@ -127,7 +115,7 @@ static int check_cpus(const struct model_state *s, const struct machine_setup *s
     return status;
 }
 
-/* Of kinds a model tells nothing. */
+/* A model has no kinds of cores. */
 static size_t model_core_kinds(const struct machine *m, bool every, struct core_kind *out, size_t max)
 {
     const struct model *model = &((const struct model_state *)m->state)->model;
@@ -149,8 +137,7 @@ static unsigned cores_in_use(const struct model_state *s, const struct machine_s
     return setup->n_cpus > 0 ? (unsigned)setup->n_cpus + extra : s->model.cores;
 }
 
-static int model_machine_check_setup(const struct model_state *s, const struct machine_setup *setup,
-                                     struct machine_error *err)
+static int check_setup(const struct model_state *s, const struct machine_setup *setup, struct machine_error *err)
 {
     int status = check_cpus(s, setup, err);
     if (status != MACHINE_OK)
@@ -182,7 +169,7 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
 {
     struct model_state *s = m->state;
     model_finish(m);
-    int status = model_machine_check_setup(s, setup, err);
+    int status = check_setup(s, setup, err);
     if (status == MACHINE_OK)
         status = check_counters(s, m, setup, err);
     if (status != MACHINE_OK)
@@ -205,213 +192,92 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
     return MACHINE_OK;
 }
 
-/* ---- running ---- */
+/* ---- registers and energy ---- */
 
-/* Runs chunks until the first look at the clock at or after `deadline`; one chunk at least. */
-static void run_until(struct model_progress *p, double deadline)
+/* Bytes of 1ADH and 1AEH, and the units of ratios and of the voltage in 198H (Intel SDM volume 4). */
+enum { GROUPS = 8 };
+static const double BUS_GHZ = 0.1, VOLTS_UNIT = 0x1p-13;
+
+static uint64_t ratio(double ghz)
 {
-    double done = model_core_advance(p->core, deadline, INFINITY);
-    double chunks = ceil(done / p->chunk_work - 1e-9);
-    /* a chunk that ended exactly when a halt began was looked at before it: nobody looks at a clock while halted */
-    bool begins_later = chunks * p->chunk_work - done < 1e-9 * p->chunk_work && !model_core_executes(p->core);
-    if (chunks < 1 || begins_later)
-        chunks += 1;
-    double rest = chunks * p->chunk_work - done;
-    if (rest > 0)
-        model_core_advance(p->core, INFINITY, rest);
-    p->blocks += (uint64_t)chunks * p->chunk_blocks;
-    p->instructions += (uint64_t)chunks * (uint64_t)p->chunk_work;
-    model_core_returned(p->core);
+    return (uint64_t)lround(ghz / BUS_GHZ) & 0xff;
 }
 
-/* As native machines measure it before: at the clock at which the payload keeps running. */
-static void size_chunk(struct model_progress *p, const struct segment *seg)
+static uint64_t perf_status(struct model_core *c)
 {
-    const struct model_core *c = p->core;
-    double per_us = c->need.ipc * model_core_class_ghz(c, c->need.later) * 1e3;
-    double us = p->state->setup.period_us / (seg->sampled ? SAMPLING_A_PERIOD : POLLS_A_PERIOD);
-    double blocks = round(per_us * us / seg->payload.instructions);
-    p->block_instructions = seg->payload.instructions;
-    p->chunk_blocks = blocks < 1 ? 1 : (unsigned)fmin(blocks, 1e6);
-    p->chunk_work = (double)p->chunk_blocks * seg->payload.instructions;
+    double volts = model_core_volts(c);
+    if (c->model->volts_noise > 0)
+        volts += c->model->volts_noise * model_random_normal(&c->streams[MODEL_STREAM_VOLTAGE]);
+    return (uint64_t)lround(volts / VOLTS_UNIT) << 32 | ratio(model_core_ghz(c)) << 8;
 }
 
-/* What is done before the first instruction of a segment: the reading at its start, and time 0. */
-static int begin_segment(struct model_progress *p, size_t number, struct machine_error *err)
+/* Groups beyond the last row repeat it, as the real register does. */
+static uint64_t by_group(const struct model *m, bool counts)
 {
-    const struct segment *seg = &p->request->segments[number];
-    struct recording *out = p->out;
-    model_core_fine(p->core, seg->sampled);
-    bool is_zero = number == p->request->zero_segment;
-    if (is_zero) {
-        p->zero_passed = true;
-        p->zero_us = p->core->now;
-        out->zero_reading = seg->sampled ? out->n : SIZE_MAX;
+    uint64_t value = 0;
+    for (size_t i = 0; i < GROUPS; i++) {
+        const struct model_turbo *t = &m->turbo[i < m->n_turbo ? i : m->n_turbo - 1];
+        value |= (counts ? t->cores.hi & 0xff : ratio(t->ghz[0])) << (8 * i);
     }
-    if (is_zero && !seg->sampled)
-        out->zero_tsc = model_tsc_at(p, p->core->now, 0);
-    if (!seg->sampled)
-        return MACHINE_OK;
-    bool goes_on = out->n > 0; /* the sample before has just ended */
-    int status = goes_on ? MACHINE_OK : model_take_reading(p, err);
-    if (goes_on && is_zero)
-        out->zero_reading--;
-    if (status == MACHINE_OK && is_zero)
-        out->zero_tsc = out->words[out->zero_reading * out->stride];
-    return status;
+    return value;
 }
 
-static void run_blocks(struct model_progress *p, uint64_t blocks)
+static uint64_t by_core(const struct model *m)
 {
-    const uint64_t instructions = blocks * p->block_instructions;
-    model_core_advance(p->core, INFINITY, (double)instructions);
-    p->blocks += blocks;
-    p->instructions += instructions;
-    model_core_returned(p->core);
+    uint64_t value = 0;
+    for (unsigned i = 0; i < GROUPS && i < m->cores; i++)
+        value |= ratio(model_ghz(m, 0, i + 1)) << (8 * i);
+    return value;
 }
 
-/* A sample: a chunk, or a power of two of them where samples grow; `left` blocks at most. */
-static int run_sample(struct model_progress *p, uint64_t left, struct machine_error *err)
+static int no_register(const struct model *m, uint32_t reg, const char *why, struct machine_error *err)
 {
-    struct model_core *c = p->core;
-    const double usual = p->state->setup.period_us / SAMPLING_A_PERIOD,
-                 grown = c->now - p->zero_us - p->request->fine_us;
-    const double most = fmax(GROWTH_MOST_US, p->state->setup.period_us);
-    if (p->zero_passed && p->request->fine_us > 0 && ldexp(usual, (int)p->doubled + 1) <= most &&
-        grown >= ldexp(usual, (int)p->doubled + SAMPLING_GROWTH_BITS))
-        p->doubled++;
-    uint64_t blocks = (uint64_t)p->chunk_blocks << p->doubled;
-    blocks = blocks < left ? blocks : left;
-    run_blocks(p, blocks);
-    return model_take_reading(p, err);
+    return machine_fail(err, MACHINE_CANNOT,
+                        "models have 198H, CEH, 1ADH and 1AEH, with a section [power] also 606H and 611H",
+                        "the modelled %s has no such MSR: %XH%s", m->cpu_name, reg, why);
 }
 
-static int run_segment(struct model_progress *p, size_t number, struct machine_error *err)
+static int read_core_register(struct model_core *c, uint32_t reg, uint64_t *value, struct machine_error *err)
 {
-    const struct segment *seg = &p->request->segments[number];
-    struct model_core *c = p->core;
-    int status = begin_segment(p, number, err);
-    if (status == MACHINE_OK)
-        status = model_core_run(c, &seg->payload, err);
-    if (status != MACHINE_OK)
-        return status;
-    size_chunk(p, seg);
-    const double end = c->now + seg->duration_us;
-    const uint64_t last = p->blocks + seg->blocks;
-    if (!seg->sampled && seg->blocks)
-        run_blocks(p, seg->blocks);
-    else if (!seg->sampled && c->now < end)
-        run_until(p, end);
-    while (status == MACHINE_OK && seg->sampled && (seg->blocks ? p->blocks < last : c->now < end))
-        status = run_sample(p, seg->blocks ? last - p->blocks : UINT64_MAX, err);
-    return status;
-}
-
-static int check_request(const struct model_state *s, const struct run_request *r, struct machine_error *err)
-{
-    if (!s->prepared)
-        return machine_fail(err, MACHINE_FAILED, "", "run without prepare");
-    if (r->n_segments == 0 || r->zero_segment >= r->n_segments)
-        return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "a repetition of %zu segments cannot have time 0 in segment %zu", r->n_segments,
-                            r->zero_segment);
-    for (size_t i = 0; i < r->n_segments; i++) {
-        const struct segment *seg = &r->segments[i];
-        if (!seg->payload.kernel || seg->payload.instructions == 0)
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "segment %zu has no payload", i);
-        if (!(seg->duration_us >= 0 && seg->duration_us <= 1e9))
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "segment %zu of %g us: 0 to 1e9 would work", i,
-                                seg->duration_us);
-    }
+    const struct model *m = c->model;
+    bool groups = m->turbo_layout == MODEL_TURBO_GROUPS;
+    if ((reg == MSR_TURBO_RATIOS || reg == MSR_TURBO_RATIOS_1) && groups && m->n_turbo > GROUPS)
+        return no_register(m, reg, " (its turbo table has more than 8 rows)", err);
+    if (reg == MSR_PERF_STATUS)
+        *value = perf_status(c);
+    else if (reg == MSR_PLATFORM_INFO)
+        *value = ratio(m->base_ghz[0]) << 8;
+    else if (reg == MSR_TURBO_RATIOS && groups)
+        *value = by_group(m, false);
+    else if (reg == MSR_TURBO_RATIOS && m->turbo_layout == MODEL_TURBO_CORES)
+        *value = by_core(m);
+    else if (reg == MSR_TURBO_RATIOS_1 && groups)
+        *value = by_group(m, true);
+    else
+        return no_register(m, reg, "", err);
     return MACHINE_OK;
 }
 
-static void start_core(struct model_state *s, unsigned cores, uint64_t repetition)
+static int model_speed_select(struct machine *machine, struct rated_limits *out, struct machine_error *err)
 {
-    model_core_next(&s->core, &s->model, cores, s->setup.seed, repetition);
-    s->core.fixed_ghz = s->setup.fixed_ghz;
-    const struct model_unlike *unlike = model_unlike_of(&s->model, s->setup.cpu);
-    s->core.own = unlike ? unlike->factor : 1;
-}
-
-/* The TSC at the core's time 0: a core whose state is carried over goes on in its own time. */
-static uint64_t tsc_origin(const struct model_state *s, uint64_t repetition)
-{
-    return (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (s->model.world.carries ? 1 : repetition + 1);
-}
-
-/* The other active cores have run the co-runner all the while. */
-static void model_machine_count_energy(struct model_state *s)
-{
-    const struct model *m = &s->model;
-    const struct payload corunner = s->setup.corunner.kernel ? s->setup.corunner : kernel_named("64add");
-    double seconds = (s->core.now - s->core.around.begin) * 1e-6, watts = m->idle_watts;
-    if (isnan(s->corunner_volts))
-        s->corunner_volts = model_steady_volts(m, &corunner, s->active, s->setup.fixed_ghz);
-    if (s->active > 1)
-        watts += (s->active - 1) * model_steady_watts(m, &corunner, s->active, s->setup.fixed_ghz, s->corunner_volts);
-    s->energy.joules += s->core.totals.joules + watts * seconds;
-    s->energy.seconds += seconds;
-}
-
-/* A neighbour on the core's sibling slows readings of the clock, and wakes after it was found out what they cost. */
-static double cost_off(const struct model_state *s, uint64_t repetition)
-{
-    enum { COST_STREAM = 78 };
-    struct model_random random;
-    model_random_init(&random, s->setup.seed, repetition, COST_STREAM);
-    return s->model.chain_cost_sigma * model_random_normal(&random);
-}
-
-static int model_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
-{
-    struct model_state *s = m->state;
-    int status = check_request(s, r, err);
-    if (status != MACHINE_OK)
-        return status;
-    *out = (struct recording){
-        .stride = 2 + s->setup.n_counters, .capacity = s->capacity, .words = s->words, .zero_reading = SIZE_MAX};
-    struct model_progress p = {.state = s, .core = &s->core, .request = r, .out = out};
-    p.tsc_start = tsc_origin(s, r->repetition);
-    p.turn = (unsigned)r->repetition;
-    model_dither_seed(&p.dither, (uint32_t)(r->repetition + 1));
-    p.cost_off = cost_off(s, r->repetition);
-    s->repetition = r->repetition;
-    start_core(s, s->active, r->repetition);
-    if (s->model.tsc_step_ns > 0)
-        p.tsc_phase = model_step_ticks(&s->model) * model_random_uniform(&s->core.streams[MODEL_STREAM_CLOCK]);
-    for (size_t i = 0; i < r->n_segments && status == MACHINE_OK; i++)
-        status = run_segment(&p, i, err);
-    if (out->zero_reading == SIZE_MAX) /* time 0 was not sampled */
-        out->zero_reading = out->n;
-    s->core.payload = NULL; /* it belongs to the caller */
-    s->has_run = status == MACHINE_OK;
-    model_machine_count_energy(s);
-    out->involuntary_switches = s->core.off_cpu;
-    return status;
-}
-
-static int model_machine_bursts(struct machine *m, const struct bursts_request *r, struct burst *out,
-                                const char **disturbed, struct machine_error *err)
-{
-    struct model_state *s = m->state;
-    if (!s->prepared)
-        return machine_fail(err, MACHINE_FAILED, "", "bursts without prepare");
-    int status = bursts_check(r, err);
-    if (status != MACHINE_OK)
-        return status;
-    s->repetition = r->repetition;
-    start_core(s, s->active, r->repetition);
-    status = model_bursts(&s->core, r, out, err);
-    s->core.payload = NULL; /* it belongs to the caller */
-    s->has_run = status == MACHINE_OK;
-    model_machine_count_energy(s);
-    *disturbed = s->core.off_cpu ? recording_disturbed(&(struct recording){.involuntary_switches = 1}) : NULL;
-    return status;
+    const struct model *m = &((const struct model_state *)machine->state)->model;
+    if (!m->speed_select || m->n_turbo > MSR_TURBO_ROWS_MAX)
+        return machine_fail(err, MACHINE_CANNOT, "speed_select = yes in section [cpu] of its model file",
+                            "the modelled %s has no Speed Select", m->cpu_name);
+    for (size_t level = 0; level < m->n_levels && level < MODEL_LEVELS_MAX; level++) {
+        struct rated_table *t = &out->tables[level];
+        snprintf(t->name, sizeof t->name, "%s", rated_base_name(level));
+        for (t->n = 0; t->n < m->n_turbo; t->n++)
+            t->rows[t->n] = (struct msr_turbo_row){m->turbo[t->n].cores.lo, m->turbo[t->n].cores.hi,
+                                                   m->turbo[t->n].ghz[level]};
+        out->base_ghz[level] = m->base_ghz[level];
+    }
+    snprintf(out->source, sizeof out->source, "modelled Speed Select");
+    return MACHINE_OK;
 }
 
 /* 606H and 611H: energy in units of 2^-14 J, as of Skylake-SP (Intel SDM volume 4), in 32 bits. */
-static bool model_machine_energy_register(const struct model_state *s, uint32_t reg, uint64_t *value)
+static bool energy_register(const struct model_state *s, uint32_t reg, uint64_t *value)
 {
     const unsigned unit = 14;
     if (!s->model.has_power || isnan(s->energy.joules) || (reg != MSR_RAPL_UNIT && reg != MSR_PACKAGE_ENERGY))
@@ -424,15 +290,15 @@ static int model_register(struct machine *m, uint32_t reg, uint64_t *value, stru
 {
     struct model_state *s = m->state;
     if (!s->has_run) /* an idle core, at the highest level */
-        start_core(s, s->prepared ? s->active : s->model.cores, 0);
+        model_start_core(s, s->prepared ? s->active : s->model.cores, 0);
     s->has_run = true;
-    if (model_machine_energy_register(s, reg, value))
+    if (energy_register(s, reg, value))
         return MACHINE_OK;
     if (s->model.stamps_volts) { /* nobody reads while the core stands still */
         model_core_idle(&s->core, fmax(s->model.read_delay_us, READ_LEAST_US));
-        s->register_tsc = tsc_origin(s, s->repetition) + (uint64_t)(s->core.now * s->model.tsc_hz * 1e-6);
+        s->register_tsc = model_tsc_origin(s, s->repetition) + (uint64_t)(s->core.now * s->model.tsc_hz * 1e-6);
     }
-    return model_register_read(&s->core, reg, value, err);
+    return read_core_register(&s->core, reg, value, err);
 }
 
 static int model_energy(struct machine *machine, struct energy_reading *out, const char **source,
@@ -493,6 +359,102 @@ static int model_named_events(const struct machine *machine, uint32_t select, st
     return table ? MACHINE_OK : (int)err->status;
 }
 
+/* ---- trials ---- */
+
+/* The helper's limit of a masked trial; cycles of a round of the workloads, about; the random numbers' stream; and
+ * trials between two calls of stop(). */
+enum { MASKED_MOST_US = 5000, ROUND_CYCLES = 15, TRIALS_STREAM = 77, STOP_EVERY = 1000 };
+
+const struct cpu_caches model_caches = {
+    .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 22 << 20, .share = (22 << 20) / 16, .memory = UINT64_C(96) << 30};
+
+double model_trial_cycles(const struct machine *m, double trial_us)
+{
+    const struct model_state *s = m->state;
+    return ceil(trial_us * 1000 * model_ghz(&s->model, 0, 1));
+}
+
+/* The share by which a trial takes longer than a warm one. */
+static double longer(const struct trials_request *r, unsigned i, struct model_random *random)
+{
+    if (r->workload == WORKLOAD_BRANCH && r->before == TRIALS_SPOIL)
+        return MODEL_SPOILT + MODEL_SPOILT_SIGMA * model_random_normal(random);
+    if (r->workload == WORKLOAD_BRANCH && r->before == TRIALS_IBPB)
+        return MODEL_CLEARED;
+    if (r->workload == WORKLOAD_BRANCH && i < MODEL_TRIALS_TO_LEARN)
+        return (MODEL_TRIALS_TO_LEARN - i) / 1000.0;
+    if (r->workload != WORKLOAD_LOAD || r->bytes <= model_caches.l1)
+        return 0;
+    return model_random_normal(random) * (r->bytes <= model_caches.l2   ? MODEL_L2_SIGMA
+                                          : r->bytes <= model_caches.l3 ? MODEL_L3_SIGMA
+                                                                        : MODEL_MEMORY_SIGMA);
+}
+
+int model_trials(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
+                 struct machine_error *err)
+{
+    const struct model_state *s = m->state;
+    const double cycles = model_trial_cycles(m, r->trial_us), us_per_cycle = r->trial_us / cycles;
+    struct model_random random;
+    double now = 0, due;
+
+    if (!s->prepared || r->trials == 0 || !(r->trial_us > 0))
+        return machine_fail(err, MACHINE_FAILED, "", "the modelled CPU was not prepared, or is to run no trial");
+    if (r->masked && r->trial_us > MASKED_MOST_US)
+        return machine_fail(err, MACHINE_BAD_INPUT, "use a shorter --observe",
+                            "with interrupts masked a trial takes %d us at most", MASKED_MOST_US);
+    model_random_init(&random, s->setup.seed, 0, TRIALS_STREAM);
+    *seen = (struct trials_seen){.cycles = true, .resolution = 1, .rounds = (uint64_t)ceil(cycles / ROUND_CYCLES)};
+    due = MODEL_INTERRUPT_EVERY_US * model_random_uniform(&random);
+    for (unsigned i = 0; i < r->trials; i++) {
+        duration[i] = cycles + rint(cycles * longer(r, i, &random));
+        now += duration[i] * us_per_cycle;
+        for (; now > due; due += MODEL_INTERRUPT_EVERY_US) {
+            if (r->masked)
+                continue;
+            duration[i] += MODEL_INTERRUPT_CYCLES;
+            now += MODEL_INTERRUPT_CYCLES * us_per_cycle;
+            seen->between.interrupts++;
+        }
+        if (i % STOP_EVERY == 0 && r->stop && r->stop(r->data))
+            return machine_fail(err, MACHINE_FAILED, "", "stopped");
+    }
+    return MACHINE_OK;
+}
+
+/* ---- first uses ---- */
+
+enum { FIRST_USE_STREAM = 79 };
+static const double NOISE = 0.02, OUTLIERS = 0.02; /* relative; share that an interrupt lengthens */
+
+int model_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
+                    struct machine_error *err)
+{
+    const struct model_state *s = m->state;
+    struct model_wake_stage in = {0, 0, 0};
+    struct model_random random;
+
+    if (!s->prepared || !r->warm.kernel)
+        return machine_fail(err, MACHINE_FAILED, "", "the modelled CPU was not prepared");
+    for (size_t i = 0; i < s->model.n_wakes; i++)
+        for (size_t k = 0; s->model.wakes[i].width == r->warm.kernel->width && k < s->model.wakes[i].n; k++)
+            if (r->idle_us >= s->model.wakes[i].stage[k].idle_us)
+                in = s->model.wakes[i].stage[k];
+    model_random_init(&random, s->setup.seed, r->repetition, FIRST_USE_STREAM);
+    double read = MODEL_FIRST_READ_NS * 1e-3, step = model_step_ticks(&s->model) / s->model.tsc_hz * 1e6;
+    double first = (read + in.first_us) * exp(NOISE * model_random_normal(&random));
+    if (model_random_uniform(&random) < OUTLIERS)
+        first += 5 + 20 * model_random_uniform(&random);
+    *out = (struct first_use_seen){
+        .idle_us = r->idle_us,
+        .first_us = step * fmax(1, rint(first / step)),
+        .full_rate_us = fmax(first, in.full_rate_us * exp(NOISE * model_random_normal(&random))),
+        .read_us = read};
+    return MACHINE_OK;
+}
+
+/* ---- open and close ---- */
+
 static void model_close(struct machine *m)
 {
     if (!m->state)
@@ -523,7 +485,7 @@ static const struct machine_ops model_ops = {
     .speed_select = model_speed_select,
     .trials = model_trials,
     .first_use = model_first_use,
-    .bursts = model_machine_bursts,
+    .bursts = model_bursts,
 };
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)

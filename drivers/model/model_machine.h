@@ -3,7 +3,6 @@
 #pragma once
 
 #include "drivers/model/model.h"
-#include "drivers/model/model_waits.h"
 #include "drivers/model/model_core.h"
 #include "drivers/rated_limits.h"
 
@@ -26,6 +25,12 @@ struct model_state {
     double corunner_volts;        /* of each of the other active cores; NaN: not known yet */
 };
 
+/* Each number fills its range evenly, and all three their cube (the additive recurrence of Roberts, "The
+ * unreasonable effectiveness of quasirandom sequences", with 1.2207...). */
+struct model_dither {
+    uint32_t state[3];
+};
+
 /* One repetition in progress. */
 struct model_progress {
     struct model_state *state;
@@ -46,39 +51,23 @@ struct model_progress {
     uint64_t chain_ticks, chain_cycles, read_ticks; /* so far */
 };
 
-/* ---- model_reading.c: readings of counters, or by chains of adds where it has none ---- */
+/* ---- model_run.c ---- */
 
 /* Cycles that reading the TSC adds to a chain, as seen on Zen 4; the modelled machine knows it. */
 enum { MODEL_CHAIN_COST = 68 };
-
 /* The step of its TSC, ticks, and the chains that it reads with at a period. */
 double model_step_ticks(const struct model *m);
 unsigned model_chain_adds(double period_us, bool is_long);
 
-/* The TSC at a time of the core (us), no less than `least`. */
-uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least);
+/* The core begins a repetition with so many active ones. */
+void model_start_core(struct model_state *s, unsigned cores, uint64_t repetition);
+/* The TSC at the core's time 0: a core whose state is carried over goes on in its own time. */
+uint64_t model_tsc_origin(const struct model_state *s, uint64_t repetition);
 
-/* Adds a reading to the recording. MACHINE_OK, or MACHINE_FAILED: there is no room for it. */
-int model_take_reading(struct model_progress *p, struct machine_error *err);
-
-/* ---- model_bursts.c ---- */
-
-/* machine_ops.bursts on a core that has been started; request: checked, and of payloads that the model can run. */
-int model_bursts(struct model_core *c, const struct bursts_request *r, struct burst *out, struct machine_error *err);
-
-/* ---- model_registers.c ---- */
-
-/*
- * Reads a register as the core stands: 198H (ratio in 15:8, voltage in 47:32 in units of 2^-13 V, with the noise of the
- * model file), CEH (base ratio in 15:8), 1ADH and 1AEH (turbo ratios and core counts), after Intel's SDM volume 4.
- * MACHINE_OK, or MACHINE_CANNOT for any other.
- */
-int model_register_read(struct model_core *c, uint32_t reg, uint64_t *value, struct machine_error *err);
-
-/* As machine_ops.speed_select: the turbo limits of each level, where the model file says that they are stated. */
-int model_speed_select(struct machine *machine, struct rated_limits *out, struct machine_error *err);
-
-/* ---- model_steady.c: a simulated core that has run one payload for long ---- */
+/* As in machine_ops. */
+int model_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err);
+int model_bursts(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
+                 struct machine_error *err);
 
 /*
  * Watts of one core that has run a payload for long, with so many active cores, none faster than fixed_ghz (0: no such
@@ -86,5 +75,35 @@ int model_speed_select(struct machine *machine, struct rated_limits *out, struct
  */
 double model_steady_watts(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz,
                           double volts);
-/* The voltage of such a core; with its boosts where the model file says so. NaN as above. */
-double model_steady_volts(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz);
+
+/*
+ * ---- trials (machine_ops.trials): how long each takes is known beforehand, so that a table that was measured on it
+ * can be held against the truth. None of it is in model files: the figures are assumed. ----
+ */
+
+/* Cycles that an interrupt takes, and how far apart they are: 250 a second, as CONFIG_HZ of many distributions. */
+enum { MODEL_INTERRUPT_CYCLES = 3000, MODEL_INTERRUPT_EVERY_US = 4000 };
+/* Trials until the predictor has learnt; each before that takes a thousandth more than the one after it. */
+enum { MODEL_TRIALS_TO_LEARN = 5 };
+/* The share that a trial of WORKLOAD_BRANCH takes longer with the predictor filled or cleared; filled, it scatters. */
+#define MODEL_SPOILT 0.002
+#define MODEL_SPOILT_SIGMA 0.0002
+#define MODEL_CLEARED 0.0025
+/* By how much loads from the caches but the first, and from memory, scatter: shares of the duration. */
+#define MODEL_L2_SIGMA 2e-5
+#define MODEL_L3_SIGMA 2e-4
+#define MODEL_MEMORY_SIGMA 4e-4
+
+/* Bytes of the caches of a Xeon Gold 6130 (16 cores share 22 MB), and of 96 GB of memory. */
+extern const struct cpu_caches model_caches;
+
+/* Cycles of an undisturbed trial of so many microseconds, warm. */
+double model_trial_cycles(const struct machine *m, double trial_us);
+
+int model_trials(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
+                 struct machine_error *err);
+
+/* As machine_ops.first_use: the stages of [wake WIDTH]; where the model has none, units never sleep. */
+enum { MODEL_FIRST_READ_NS = 25 };
+int model_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
+                    struct machine_error *err);

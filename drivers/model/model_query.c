@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What follows from a model file by arithmetic alone: frequencies, voltages, rates, needs, energies. */
+/* Derives from a model file, by arithmetic alone: frequencies, voltages, rates, needs, energies. */
 #include "drivers/model/model.h"
 
 #include <math.h>

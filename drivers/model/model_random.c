@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Random numbers and the exponential function in exact arithmetic. */
 #include "drivers/model/model_random.h"
 
 #include "util/splitmix64.h"
 
-static uint64_t model_random_rotated(uint64_t x, int k)
+static uint64_t rotated(uint64_t x, int k)
 {
     return (x << k) | (x >> (64 - k));
 }
@@ -11,14 +12,14 @@ static uint64_t model_random_rotated(uint64_t x, int k)
 static uint64_t next(struct model_random *r)
 {
     uint64_t *s = r->s;
-    uint64_t result = model_random_rotated(s[1] * 5, 7) * 9;
+    uint64_t result = rotated(s[1] * 5, 7) * 9;
     uint64_t t = s[1] << 17;
     s[2] ^= s[0];
     s[3] ^= s[1];
     s[1] ^= s[2];
     s[0] ^= s[3];
     s[2] ^= t;
-    s[3] = model_random_rotated(s[3], 45);
+    s[3] = rotated(s[3], 45);
     return result;
 }
 

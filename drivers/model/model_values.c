@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The values of a model file: numbers, ranges, names. */
-#include "drivers/model/model_parser.h"
+/* The values of a model file: numbers, ranges, words. */
+#include "drivers/model/model_values.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text_list.h"
+#define refuse(ini, ...) sourced_ini_fail(ini, (ini)->line, __VA_ARGS__)
 
 /* Decimal notation only: strtod alone would take "nan", "inf" and hexadecimal. Returns the end, or NULL. */
 static const char *plain_number(const char *text, double *out)
 {
-    if (!isdigit((unsigned char)text[0]) && text[0] != '-' && text[0] != '.')
-        return NULL;
-    if (strspn(text, "0123456789+-.eE/") != strlen(text))
-        return NULL;
     char *end;
+    if ((!isdigit((unsigned char)text[0]) && text[0] != '-' && text[0] != '.') ||
+        strspn(text, "0123456789+-.eE/") != strlen(text))
+        return NULL;
     errno = 0;
     *out = strtod(text, &end);
     return end == text || errno == ERANGE ? NULL : end;
 }
 
-int model_number(struct model_parser *p, const char *key, const char *text, double lo, double hi, double *out)
+/* Fractions like 1/4 are numbers too. */
+int model_number(struct sourced_ini *ini, const char *key, const char *text, double lo, double hi, double *out)
 {
     double value, divisor;
     const char *end = plain_number(text, &value);
@@ -32,133 +33,82 @@ int model_number(struct model_parser *p, const char *key, const char *text, doub
         value = end && divisor > 0 ? value / divisor : NAN;
     }
     if (!end || *end || !isfinite(value))
-        return model_refuse(p, key, "'%.40s' is not a number; write a decimal number or a fraction like 1/4", text);
+        return refuse(ini, key, "'%.40s' is not a number; write a decimal number or a fraction like 1/4", text);
     if (value < lo || value > hi)
-        return model_refuse(p, key, "%.40s is out of range; %g to %g would work", text, lo, hi);
+        return refuse(ini, key, "%.40s is out of range; %g to %g would work", text, lo, hi);
     *out = value;
     return 0;
 }
 
-int model_uint(struct model_parser *p, const char *key, const char *text, unsigned lo, unsigned hi, unsigned *out)
+/* So many numbers, at most three, each within its limits. `form`: how they are written, for messages. */
+int model_numbers(struct sourced_ini *ini, const char *key, const char *value, const char *form, size_t n,
+                  const double limits[][2], double out[])
+{
+    char text[SOURCED_INI_LINE_MAX], *words[4];
+    snprintf(text, sizeof text, "%s", value);
+    if (sourced_ini_words(text, words, 3) != n)
+        return refuse(ini, key, "'%.40s' is not of the form '%s'", value, form);
+    for (size_t i = 0; i < n; i++)
+        if (model_number(ini, key, words[i], limits[i][0], limits[i][1], &out[i]) != 0)
+            return -1;
+    return 0;
+}
+
+int model_uint(struct sourced_ini *ini, const char *key, const char *text, unsigned lo, unsigned hi, unsigned *out)
 {
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     char *end;
     errno = 0;
     unsigned long value = strtoul(text, &end, hex ? 16 : 10);
     if (!isdigit((unsigned char)text[0]) || *end || errno == ERANGE)
-        return model_refuse(p, key, "'%.40s' is not a whole number; %u to %u would work", text, lo, hi);
+        return refuse(ini, key, "'%.40s' is not a whole number; %u to %u would work", text, lo, hi);
     if (value < lo || value > hi)
-        return model_refuse(p, key, "%.40s is out of range; %u to %u would work", text, lo, hi);
+        return refuse(ini, key, "%.40s is out of range; %u to %u would work", text, lo, hi);
     *out = (unsigned)value;
     return 0;
 }
 
-int model_core_range(struct model_parser *p, const char *key, const char *text, struct model_range *out)
+int model_core_range(struct sourced_ini *ini, const char *key, const char *text, struct model_range *out)
 {
     char low[16];
     const char *dash = strchr(text, '-');
     size_t n = dash ? (size_t)(dash - text) : strlen(text);
     if (n == 0 || n >= sizeof low)
-        return model_refuse(p, key, "'%.40s' is not a range of active cores; write 4 or 1-4", text);
-    memcpy(low, text, n);
-    low[n] = '\0';
-    if (model_uint(p, key, low, 1, MODEL_CORES_MAX, &out->lo) != 0)
+        return refuse(ini, key, "'%.40s' is not a range of active cores; write 4 or 1-4", text);
+    snprintf(low, sizeof low, "%.*s", (int)n, text);
+    if (model_uint(ini, key, low, 1, MODEL_CORES_MAX, &out->lo) != 0)
         return -1;
     out->hi = out->lo;
-    if (dash && model_uint(p, key, dash + 1, 1, MODEL_CORES_MAX, &out->hi) != 0)
+    if (dash && model_uint(ini, key, dash + 1, 1, MODEL_CORES_MAX, &out->hi) != 0)
         return -1;
     if (out->hi < out->lo)
-        return model_refuse(p, key, "the range %.40s runs backwards; write %u-%u", text, out->hi, out->lo);
+        return refuse(ini, key, "the range %.40s runs backwards; write %u-%u", text, out->hi, out->lo);
     return 0;
 }
 
-int model_class_name(struct model_parser *p, const char *key, const char *text, unsigned *out)
+/* The place of a word in a list that ends with NULL; -1 after refusing it. `what`: "a weight; light or heavy". */
+int model_one_of(struct sourced_ini *ini, const char *key, const char *word, const char *const *known, const char *what)
 {
-    int i = model_class_index(p->model, text);
-    if (i < 0) {
-        char known[200] = "";
-        for (size_t k = 0; k < p->model->n_classes; k++)
-            text_list_add(known, sizeof known, " ", "%s", p->model->classes[k].name);
-        return model_refuse(p, key, "no class '%.40s' above this line; classes so far: %s", text,
-                            known[0] ? known : "none");
-    }
-    *out = (unsigned)i;
-    return 0;
+    for (int i = 0; known[i]; i++)
+        if (strcmp(known[i], word) == 0)
+            return i;
+    refuse(ini, key, "'%.40s' is not %s would work", word, what);
+    return -1;
 }
 
-int model_name(struct model_parser *p, const char *key, const char *text, char *out, size_t size)
-{
-    size_t n = strlen(text);
-    for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)text[i]) && text[i] != '_')
-            return model_refuse(p, key, "'%.40s' is not a name; letters, digits and _ would work", text);
-    if (n == 0 || n >= size)
-        return model_refuse(p, key, "'%.40s' is too long for a name; at most %zu characters", text, size - 1);
-    memcpy(out, text, n + 1);
-    return 0;
-}
-
-int model_width(struct model_parser *p, const char *key, const char *text, unsigned *out)
+int model_width(struct sourced_ini *ini, const char *key, const char *text, unsigned *out)
 {
     /* written in one way only: what is given twice is recognized by its text */
-    static const char *const widths[] = {"64", "128", "256", "512", "8192"};
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        if (strcmp(widths[i], text) == 0) {
-            *out = (unsigned)atoi(text);
-            return 0;
-        }
-    return model_refuse(p, key, "%.40s is not a register width; 64, 128, 256, 512 or 8192 would work", text);
+    static const char *const widths[] = {"64", "128", "256", "512", "8192", NULL};
+    int i = model_one_of(ini, key, text, widths, "a register width; 64, 128, 256, 512 or 8192");
+    *out = i < 0 ? 0 : (unsigned)atoi(widths[i]);
+    return i < 0 ? -1 : 0;
 }
 
-int model_weight(struct model_parser *p, const char *key, const char *text, enum kernel_weight *out)
+int model_weight(struct sourced_ini *ini, const char *key, const char *text, enum kernel_weight *out)
 {
-    if (strcmp(text, "light") == 0)
-        *out = KERNEL_LIGHT;
-    else if (strcmp(text, "heavy") == 0)
-        *out = KERNEL_HEAVY;
-    else
-        return model_refuse(p, key, "'%.40s' is not a weight; light or heavy would work", text);
-    return 0;
-}
-
-static int store_text(struct model_parser *p, const char *key, const char *value, char *out)
-{
-    size_t n = strlen(value);
-    if (n >= MODEL_TEXT_MAX)
-        return model_refuse(p, key, "longer than %d characters", MODEL_TEXT_MAX - 1);
-    memcpy(out, value, n + 1);
-    return 0;
-}
-
-const struct model_either model_yes_no = {"no", "yes", "yes nor no"};
-
-static int store_either(struct model_parser *p, const char *key, const char *value, const struct model_either *e,
-                        bool *out)
-{
-    *out = strcmp(value, e->yes) == 0;
-    if (!*out && strcmp(value, e->no) != 0)
-        return model_refuse(p, key, "'%.40s' is neither %s", value, e->both);
-    return 0;
-}
-
-int model_store_key(struct model_parser *p, const struct model_key *k, char *value)
-{
-    void *at = (char *)p->instance + k->offset;
-    switch (k->type) {
-    case MODEL_KEY_NUMBER:
-        return model_number(p, k->name, value, k->lo, k->hi, at);
-    case MODEL_KEY_UINT:
-        return model_uint(p, k->name, value, (unsigned)k->lo, (unsigned)k->hi, at);
-    case MODEL_KEY_TEXT:
-        return store_text(p, k->name, value, at);
-    case MODEL_KEY_EITHER:
-        return store_either(p, k->name, value, k->either, at);
-    case MODEL_KEY_CLASS:
-        return model_class_name(p, k->name, value, at);
-    case MODEL_KEY_CORES:
-        return model_core_range(p, k->name, value, at);
-    case MODEL_KEY_OWN:
-        break;
-    }
-    return k->own(p, k->name, value);
+    static const char *const weights[] = {"light", "heavy", NULL};
+    int i = model_one_of(ini, key, text, weights, "a weight; light or heavy");
+    *out = i == 1 ? KERNEL_HEAVY : KERNEL_LIGHT;
+    return i < 0 ? -1 : 0;
 }

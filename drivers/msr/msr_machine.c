@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Adds model-specific registers to a machine that measures real hardware. */
 #include "drivers/msr/msr_machine.h"
 
 #include <math.h>
@@ -66,7 +67,7 @@ static int refuse_open(const struct with_registers *w, int cpu, int error, struc
     return msr_trouble_tell(&trouble, err);
 }
 
-/* What limits or explains the results, as far as registers tell it. */
+/* Notes limits and explanations of the results, as far as registers report them. */
 static void note_registers(struct with_registers *w)
 {
     struct msr_survey survey;

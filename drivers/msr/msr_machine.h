@@ -9,13 +9,13 @@
 #include "computer/msr/msr_decode.h"
 #include "computer/msr/msr_device.h"
 
-/* How the registers of a CPU are opened: 0 or an error number. `context` is passed on. */
+/* Opens the registers of a CPU: 0 or an error number. `context` is passed on. */
 typedef int msr_opener(void *context, int cpu, struct msr_device *out);
 
 struct msr_access {
     msr_opener *open; /* NULL: msr_device_open() in /dev */
     void *context;
-    struct msr_part part;      /* the processor, as msr_part_of() tells */
+    struct msr_part part;      /* the processor, as msr_part_of() reports */
     bool guest;                /* under a hypervisor */
     struct msr_trouble access; /* rawio and lockdown, for the reasons */
 };

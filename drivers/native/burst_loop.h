@@ -9,7 +9,7 @@ struct burst_loop {
     kernel_fn *plain;
     uint64_t plain_dirty, chunk; /* blocks between two looks at the clock */
     unsigned instructions;       /* of a block */
-    /* a burst: whole blocks of the kernel first, where it is long, then a shot of the rest */
+    /* a burst: complete blocks of the kernel first, where it is long, then a shot of the rest */
     kernel_fn *wide;
     shot_fn *shot;
     uint64_t blocks, rest, wide_dirty;
@@ -19,5 +19,5 @@ struct burst_loop {
     unsigned skipped;
 };
 
-/* Runs l->skipped + n bursts, the last n of which are told. */
+/* Runs l->skipped + n bursts, the last n of which are reported. */
 void burst_loop_run(const struct burst_loop *l, unsigned n, struct burst *out);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Bursts of wide instructions, and first uses of a unit after an idle time, in user space. */
 #include "drivers/native/native.h"
 
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 
-#include "drivers/bursts.h"
 #include "drivers/native/burst_loop.h"
+#include "kernels/first_use.h"
+#include "util/order.h"
 
-static int bursts_possible(const struct native *s, const struct bursts_request *r, struct machine_error *err)
+static int possible(const struct native *s, const struct bursts_request *r, struct machine_error *err)
 {
     if (!s->prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
@@ -22,7 +25,7 @@ static int bursts_possible(const struct native *s, const struct bursts_request *
 /* Blocks in half a microsecond, about: two looks at the clock are so far apart. */
 static uint64_t blocks_between_looks(const struct payload *p, double tick_per_us)
 {
-    enum { TRIED = 16, TIMES = 5 };
+    enum { TRIED = 16, TIMES = 5 }; /* blocks, a few us; of five runs one is not interrupted */
     uint64_t least = UINT64_MAX;
 
     for (int i = 0; i < TIMES; i++) {
@@ -59,12 +62,12 @@ int native_bursts(struct machine *m, const struct bursts_request *r, struct burs
                   struct machine_error *err)
 {
     struct native *s = m->state;
-    struct native_watch watch = {.us = r->before_us + (r->skipped + r->bursts) * r->every_us};
+    const double us = r->before_us + (r->skipped + r->bursts) * r->every_us;
     struct burst_loop loop;
     struct cpu_mask affinity;
-    struct rusage after;
+    struct rusage before, after;
 
-    int status = bursts_possible(s, r, err);
+    int status = possible(s, r, err);
     if (status != MACHINE_OK)
         return status;
     if (cpu_pin(s->cpu, &affinity) != 0) {
@@ -72,18 +75,92 @@ int native_bursts(struct machine *m, const struct bursts_request *r, struct burs
                             strerror(errno));
     }
     memset(out, 0, r->bursts * sizeof *out); /* its pages are there before the first burst */
-    pinning_begin(&s->pinning, watch.us);
+    pinning_begin(&s->pinning, us);
     pinning_touch(&r->plain);
     pinning_touch(&r->wide);
     bursts_plan(s, r, &loop);
-    getrusage(RUSAGE_THREAD, &watch.before);
+    getrusage(RUSAGE_THREAD, &before);
     burst_loop_run(&loop, r->bursts, out);
     struct recording seen = {.migrated = sched_getcpu() != s->cpu};
     getrusage(RUSAGE_THREAD, &after);
-    pinning_end(&s->pinning, watch.us);
+    pinning_end(&s->pinning, us);
     cpu_set_affinity(&affinity);
-    seen.involuntary_switches = (unsigned)(after.ru_nivcsw - watch.before.ru_nivcsw);
-    seen.page_faults = (unsigned)(after.ru_minflt - watch.before.ru_minflt);
+    seen.involuntary_switches = (unsigned)(after.ru_nivcsw - before.ru_nivcsw);
+    seen.page_faults = (unsigned)(after.ru_minflt - before.ru_minflt);
     *disturbed = recording_disturbed(&seen);
+    return MACHINE_OK;
+}
+
+/* ---- first uses ---- */
+
+enum { READINGS_MOST = 4096, ALIKE = 3 }; /* so many blocks one after the other: an interruption is one */
+
+size_t native_first_use_full(const uint64_t *ticks, size_t n, double *scratch)
+{
+    const size_t from = n - n / 4 - 1;
+
+    if (n < 4 * ALIKE)
+        return n;
+    for (size_t i = from; i + 1 < n; i++)
+        scratch[i - from] = (double)(ticks[i + 1] - ticks[i]);
+    double slow = FIRST_USE_SLOW * order_median(scratch, n - 1 - from);
+    /* the last place where that many blocks in a row are slow */
+    for (size_t full = n - ALIKE; full >= ALIKE; full--) {
+        double least = INFINITY;
+        for (size_t k = full - ALIKE; k < full; k++)
+            least = fmin(least, (double)(ticks[k + 1] - ticks[k]));
+        if (least > slow)
+            return full;
+    }
+    return 0;
+}
+
+static first_use_fn *first_use_of(const struct kernel *k)
+{
+    return k->features & KERNEL_NEEDS_AMX_BF16 ? kernel_first_amx
+           : k->width == 256                   ? kernel_first_256
+           : k->width == 512                   ? kernel_first_512
+                                               : NULL;
+}
+
+static int check_first_use(const struct native *s, const struct first_use_request *r, struct machine_error *err)
+{
+    if (!s->prepared)
+        return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
+    if (!first_use_of(r->warm.kernel))
+        return machine_fail(err, MACHINE_CANNOT, "",
+                            "first uses can only be measured for 256-bit and 512-bit units and for tiles");
+    if (!(r->warm_us > 0 && r->warm_us <= 1e6 && r->idle_us >= 0 && r->idle_us <= 1e6 && r->observe_us > 0 &&
+          r->observe_us <= 1e4))
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "idle times of at most a second can be measured");
+    return native_check_features(s, &r->warm, err);
+}
+
+int native_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
+                     struct machine_error *err)
+{
+    static const double us = 1e-6;
+    const struct native *s = m->state;
+    uint64_t ticks[READINGS_MOST], begin, read;
+    double scratch[READINGS_MOST], tick_us = 1e6 / s->tsc.hz;
+    size_t n = 0;
+    int status = check_first_use(s, r, err);
+
+    if (status != MACHINE_OK)
+        return status;
+    first_use_fn *first = first_use_of(r->warm.kernel);
+    read = kernel_first_nothing(0, &begin) - begin;
+    r->warm.run(1, tsc_now() + (uint64_t)(r->warm_us * us * s->tsc.hz), NULL, 0);
+    uint64_t idle = tsc_now();
+    uint64_t end = first(idle + (uint64_t)(r->idle_us * us * s->tsc.hz), &begin);
+    for (; n < READINGS_MOST && ((ticks[n] = tsc_now()) - begin) * tick_us < r->observe_us; n++)
+        r->warm.run(1, 0, NULL, 0);
+    size_t full = native_first_use_full(ticks, n, scratch);
+    *out = (struct first_use_seen){.idle_us = (double)(begin - idle) * tick_us,
+                                   .first_us = (double)(end - begin) * tick_us,
+                                   .full_rate_us = full < n ? (double)(ticks[full] - begin) * tick_us : (double)NAN,
+                                   .read_us = (double)read * tick_us};
+    if (end <= begin || begin < idle || sched_getcpu() != s->cpu)
+        out->first_us = out->full_rate_us = (double)NAN;
     return MACHINE_OK;
 }

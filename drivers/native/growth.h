@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * How many samples a long recording has room for: of a sample period that grows, by 2^-GROWTH_BITS of the time since it
- * began to, up to GROWTH_MOST_US. A stretch of 500 ms behind fine samples of 1 us has some 3200, and what happens at a
+ * began to, up to GROWTH_MOST_US. A stretch of 500 ms after fine samples of 1 us has some 3200, and what happens at a
  * time is seen in samples of 1/256 of it. Of longer samples most would hold an interruption, which takes too small a
  * part of them to be seen. Samples come there by doubling (sampling.h), and are no longer.
  */
@@ -19,7 +19,7 @@ static inline uint64_t growth_period(uint64_t period, uint64_t most, uint64_t si
     return grown < most || most < period ? grown : most;
 }
 
-/* How many samples such a period makes of so long a time, at most; in any unit of time of which a period holds many. */
+/* The most samples that such a period makes of so long a time; in any unit of time of which a period holds many. */
 static inline size_t growth_samples(uint64_t period, uint64_t most, uint64_t time)
 {
     size_t n = 1;

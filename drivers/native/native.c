@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What all machines on real hardware share. */
+/* All that machines on real hardware share. */
 #include "drivers/native/native.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ static int find_tsc(struct native *s, const struct cpu_leaves *leaves, struct ma
     return MACHINE_OK;
 }
 
-static void native_describe(struct native *s, const struct cpu_leaves *leaves)
+static void describe(struct native *s, const struct cpu_leaves *leaves)
 {
     char text[200];
 
@@ -163,7 +163,7 @@ int native_speed_select(struct machine *m, struct rated_limits *out, struct mach
     return status;
 }
 
-/* What the CPU offers; 0 where it cannot be run on. */
+/* The features of a CPU; 0 where it cannot be run on. */
 static unsigned features_on(int cpu)
 {
     struct cpu_mask before;
@@ -176,7 +176,7 @@ static unsigned features_on(int cpu)
     return features;
 }
 
-/* What any kind of core offers. */
+/* The features of all kinds of cores together. */
 static unsigned features_of_kinds(const char *sys)
 {
     struct core_kind kinds[CORE_KINDS_MAX];
@@ -200,7 +200,7 @@ int native_open(struct native *s, const char *name, const char *sys, const struc
     leaves = leaves != NULL ? leaves : &here;
     *s = (struct native){.name = name};
     snprintf(s->sys, sizeof s->sys, "%s", sys);
-    native_describe(s, leaves);
+    describe(s, leaves);
     int status = find_tsc(s, leaves, err);
     if (status != MACHINE_OK)
         return status;
@@ -214,7 +214,7 @@ int native_open(struct native *s, const char *name, const char *sys, const struc
 /* ---- prepare and finish ---- */
 
 /* The remedy: names of plain kernels that need none of the missing features, as many as fit. */
-static void native_list_kernels(unsigned features, char *out, size_t size)
+static void list_kernels(unsigned features, char *out, size_t size)
 {
     size_t count;
     const struct kernel *k = kernel_registry(&count);
@@ -233,19 +233,19 @@ int native_check_features(const struct native *s, const struct payload *p, struc
 
     if (missing != 0) {
         kernel_feature_names(missing, names, sizeof names);
-        native_list_kernels(s->features, remedy, sizeof remedy);
+        list_kernels(s->features, remedy, sizeof remedy);
         return machine_fail(err, MACHINE_CANNOT, remedy,
                             "kernel %s needs %s, which this CPU, operating system or hypervisor does not support",
                             p->name, names);
     }
     if ((p->kernel->features & s->lacking) != 0) {
         kernel_feature_names(p->kernel->features & s->lacking, names, sizeof names);
-        native_list_kernels(s->features & ~s->lacking, remedy, sizeof remedy);
+        list_kernels(s->features & ~s->lacking, remedy, sizeof remedy);
         return machine_fail(err, MACHINE_CANNOT, remedy,
                             "kernel %s needs %s, which other cores support, but not CPU %d", p->name, names, s->cpu);
     }
     if (kernel_request_permission(p->kernel->features, why, sizeof why) != 0) {
-        native_list_kernels(s->features & ~p->kernel->features, remedy, sizeof remedy);
+        list_kernels(s->features & ~p->kernel->features, remedy, sizeof remedy);
         return machine_fail(err, MACHINE_CANNOT, remedy, "kernel %s: %s", p->name, why);
     }
     return MACHINE_OK;
@@ -314,8 +314,8 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
     return status;
 }
 
-/* A CPU that is refused after it was measured on has gone meanwhile: that is no mistake of who asked for it. */
-static int native_choose_cpu(struct native *s, struct cpu_view *view, struct machine_error *err)
+/* A CPU that is refused after it was measured on has gone meanwhile: that is no mistake of who requested it. */
+static int choose_cpu(struct native *s, struct cpu_view *view, struct machine_error *err)
 {
     cpu_view_read(s->sys, view);
     int status = cpu_choose_measured(view, &s->setup, &s->cpu, err);
@@ -345,7 +345,7 @@ int native_take_setup(struct native *s, const struct machine_setup *setup, struc
     if (setup->n_counters > 0) /* else there may be no list at all */
         memcpy(s->counters, setup->counters, setup->n_counters * sizeof *setup->counters);
     s->setup.counters = s->counters;
-    return native_choose_cpu(s, view, err);
+    return choose_cpu(s, view, err);
 }
 
 static void remark_idle(struct native *s, const struct cpu_view *view)
@@ -390,6 +390,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
 
 /* ---- how fast a payload runs ---- */
 
+/* A sample's time stamp and loop, us: as on recent cores at 3 GHz. What it is off by changes the period alone. */
 #define SAMPLE_COST_US 0.025
 
 /* Ticks of a block at full rate: the fastest of several stretches of about 20 us. */
@@ -438,9 +439,9 @@ void native_relax(void)
 }
 
 /* Measures each payload that has no lane yet, before anything is recorded. */
-static int native_calibrate(struct native *s, const struct run_request *r, struct machine_error *err)
+static int calibrate(struct native *s, const struct run_request *r, struct machine_error *err)
 {
-    enum { CALIBRATION_US = 3000 };
+    enum { CALIBRATION_US = 3000 }; /* native_lane_measure(): 2 ms, and 20 stretches of 20 us */
     bool ran = false;
 
     if (s->n_lanes + r->n_segments > NATIVE_LANES_MAX)
@@ -492,7 +493,7 @@ int native_plan(struct native *s, const struct run_request *r, struct sampling *
 
     int status = native_check_request(s, r, err);
     if (status == MACHINE_OK)
-        status = native_calibrate(s, r, err);
+        status = calibrate(s, r, err);
     if (status != MACHINE_OK)
         return status;
     *plan = (struct sampling){
@@ -524,25 +525,28 @@ int native_plan(struct native *s, const struct run_request *r, struct sampling *
     return MACHINE_OK;
 }
 
-void native_begin(struct native *s, const struct run_request *r, struct native_watch *w)
+int native_run(struct native *s, const struct run_request *r, native_sample *sample, struct sampling_log *log,
+               uint64_t *words, struct recording *out, struct machine_error *err)
 {
-    w->us = 0;
+    struct sampling plan;
+    struct rusage before, after;
+    double us = 0;
+
+    memset(out, 0, sizeof *out);
+    memset(log, 0, sizeof *log);
+    int status = native_plan(s, r, &plan, err);
+    if (status != MACHINE_OK)
+        return status;
     for (size_t i = 0; i < r->n_segments; i++)
-        w->us += r->segments[i].duration_us;
-    pinning_begin(&s->pinning, w->us);
+        us += r->segments[i].duration_us;
+    pinning_begin(&s->pinning, us);
     for (size_t i = 0; i < r->n_segments; i++)
         pinning_touch(&r->segments[i].payload);
-    getrusage(RUSAGE_THREAD, &w->before);
-}
-
-void native_end(struct native *s, const struct native_watch *w, const struct sampling_log *log, uint64_t *words,
-                struct recording *out)
-{
-    struct rusage after;
+    getrusage(RUSAGE_THREAD, &before);
+    sample(s, &plan, log);
     int cpu = sched_getcpu();
-
     getrusage(RUSAGE_THREAD, &after);
-    pinning_end(&s->pinning, w->us);
+    pinning_end(&s->pinning, us);
     *out = (struct recording){
         .n = log->n,
         .stride = 2 + s->setup.n_counters,
@@ -550,11 +554,12 @@ void native_end(struct native *s, const struct native_watch *w, const struct sam
         .words = words,
         .zero_tsc = log->zero_tsc,
         .zero_reading = log->zero_reading,
-        .involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw),
-        .page_faults = (unsigned)(after.ru_minflt - w->before.ru_minflt + after.ru_majflt - w->before.ru_majflt),
+        .involuntary_switches = (unsigned)(after.ru_nivcsw - before.ru_nivcsw),
+        .page_faults = (unsigned)(after.ru_minflt - before.ru_minflt + after.ru_majflt - before.ru_majflt),
         .migrated = cpu != s->cpu,
         .cut = log->cut,
     };
     if (log->cut)
         s->n_lanes = 0; /* a kernel may have become faster than it was when it was measured */
+    return MACHINE_OK;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What all machines on real hardware share, whatever their readings are: which CPU this is and how its TSC runs, where
- * the sampling loop runs, what keeps the other cores busy, how fast each payload runs, and the checks of what is asked
- * for.
+ * the sampling loop runs, what keeps the other cores busy, how fast each payload runs, and the checks of what is
+ * requested.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/resource.h>
 
 #include "drivers/native/corunners.h"
 #include "computer/cpu/cpu.h"
@@ -57,7 +56,7 @@ struct native {
 
 /*
  * Finds out what there is. `name`: of the machine, kept; `sys`: "/sys", or a folder laid out like it; `leaves`: of the
- * CPU, NULL = asked. Takes 60 ms or more, for the TSC. Returns MACHINE_OK, or fills *err and returns its status:
+ * CPU, NULL = read from it. Takes 60 ms or more, for the TSC. Returns MACHINE_OK, or fills *err and returns its status:
  * MACHINE_CANNOT where the TSC is no clock.
  */
 int native_open(struct native *s, const char *name, const char *sys, const struct cpu_leaves *leaves,
@@ -84,18 +83,18 @@ void native_close(struct machine *m);
 
 /*
  * Keeps a copy of the setup and chooses the CPU from the view, which it reads. MACHINE_CANNOT where a fixed frequency
- * is asked for: real cores are fixed by the settings of the system.
+ * is requested: real cores are fixed by the settings of the system.
  */
 int native_take_setup(struct native *s, const struct machine_setup *setup, struct cpu_view *view,
                       struct machine_error *err);
-/* Whether a payload can run: MACHINE_OK, or MACHINE_CANNOT with the kernels that can in the remedy. */
+/* Checks that a payload can run: MACHINE_OK, or MACHINE_CANNOT with the kernels that can in the remedy. */
 int native_check_features(const struct native *s, const struct payload *p, struct machine_error *err);
-/* Whether a payload can run, as native_check_features() tells it. */
+/* A check like native_check_features(). */
 typedef int native_can_run(const struct native *s, const struct payload *p, struct machine_error *err);
-/* What the other cores that the setup wants active run, and which they are (free chosen->cpus): they are counted. */
+/* Chooses the other cores that the setup wants active and their payload (free chosen->cpus): they are counted. */
 int native_pick_corunners(struct native *s, const struct cpu_view *view, native_can_run *can_run,
                           struct payload *corunner, struct cpu_corunners *chosen, struct machine_error *err);
-/* Whether a repetition makes sense, after prepare: MACHINE_OK, MACHINE_BAD_INPUT or MACHINE_FAILED. */
+/* Checks that a repetition makes sense, after prepare: MACHINE_OK, MACHINE_BAD_INPUT or MACHINE_FAILED. */
 int native_check_request(const struct native *s, const struct run_request *r, struct machine_error *err);
 
 /* Readings that a recording has at most. */
@@ -111,30 +110,29 @@ static inline size_t native_room(const struct machine_setup *s)
  */
 int native_plan(struct native *s, const struct run_request *r, struct sampling *plan, struct machine_error *err);
 
-/* Around one repetition: real-time priority, warm code, and what happened to the thread meanwhile. */
-struct native_watch {
-    double us;
-    struct rusage before;
-};
-void native_begin(struct native *s, const struct run_request *r, struct native_watch *w);
-/* Fills *out, with `words`. Behind one that was cut all payloads are measured again. */
-void native_end(struct native *s, const struct native_watch *w, const struct sampling_log *log, uint64_t *words,
-                struct recording *out);
+/* Takes the readings of a planned repetition; `s`: the beginning of the machine's state. */
+typedef void native_sample(struct native *s, const struct sampling *plan, struct sampling_log *log);
+/*
+ * A repetition: at real-time priority, of code that is warm. Fills *log, and *out with `words`, in which the caller
+ * then puts the readings. After one that was cut all payloads are measured again. Returns as native_plan().
+ */
+int native_run(struct native *s, const struct run_request *r, native_sample *sample, struct sampling_log *log,
+               uint64_t *words, struct recording *out, struct machine_error *err);
 
 /* machine_ops.read_energy: of the package of the CPU prepared for, or of the one that would be chosen. */
 int native_read_energy(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err);
 
-/* machine_ops.speed_select; only of "/sys" is it asked, of a folder laid out like it there is none. */
+/* machine_ops.speed_select; read for "/sys" only: a folder laid out like it has none. */
 int native_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err);
 
 /* Lets the core forget what it ran: twice the longest time after which a license is said to lapse. */
 void native_relax(void);
 
-/* How a payload is run at this sample period (us): 2 ms to reach its steady state, then the blocks of a sample from its
- * fastest rate. */
+/* Measures the pace of a payload at this sample period (us): 2 ms to reach its steady state, then the blocks of a
+ * sample from its fastest rate. */
 void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct sampling_lane *lane);
 
-/* ---- bursts.c, first_use.c: as in machine_ops, in user space ---- */
+/* ---- bursts.c: as in machine_ops, in user space ---- */
 
 /* Bursts of so many instructions and more are run as blocks of their kernel, with operands that toggle; operands of 0,
  * which a shot has, take less power. What the blocks load is then less than a hundredth of it. */
@@ -150,4 +148,4 @@ int native_first_use(struct machine *m, const struct first_use_request *r, struc
  * Single long blocks are interruptions. 0: none are slower; n: too few to tell. scratch: n / 4 doubles. Pure.
  */
 #define FIRST_USE_SLOW 1.25
-size_t first_use_full(const uint64_t *ticks, size_t n, double *scratch);
+size_t native_first_use_full(const uint64_t *ticks, size_t n, double *scratch);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where a machine on real hardware runs: one CPU, real-time priority and locked memory as far as they are allowed. */
+/* Prepares the place where a machine on real hardware runs: one CPU, real-time priority and locked memory as far as
+ * they are allowed. */
 #include <errno.h>
 #include <sched.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where the sampling loop runs and what can disturb it there. */
+/* The place where the sampling loop runs, and protection from disturbances there. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,7 +35,7 @@ void pinning_leave(struct pinning *p);
 void pinning_begin(struct pinning *p, double us);
 void pinning_end(struct pinning *p, double us);
 
-/* Where the code of a payload begins, and how many lines of 64 bytes of it there are, its frame included. */
+/* Finds the code of a payload; returns its lines of 64 bytes, its frame included. */
 size_t pinning_code(const struct payload *p, const volatile unsigned char **code);
 /* Reads code as data, so that its pages are mapped and its lines are cached before it runs for the first time. */
 void pinning_touch(const struct payload *p);

@@ -4,7 +4,7 @@
  * waits, nothing is computed in between, and the next sample starts where this one ended. How long it took is what is
  * measured: a core throttled to a quarter takes four times as long for it.
  *
- * A whole repetition is one loop, stretch after stretch: the second kernel is run by the instructions that have run
+ * A complete repetition is one loop, stretch after stretch: the second kernel is run by the instructions that have run
  * the first one thousands of times, through a pointer. What is stored of a reading, the including file says: a time
  * stamp and now and then a chain of adds, or a row of RDPMC. It is inlined, so that the loop holds no call but that of
  * the kernel. The kernel module uses the same loop, so that nothing here needs a library or a floating-point or vector
@@ -26,7 +26,7 @@ enum { SAMPLING_STRETCHES_MAX = 16 };
 
 /* So many samples a period at full rate: throttled to a quarter, a core still gives one a period. */
 enum { SAMPLING_A_PERIOD = 4 };
-/* Room for samples, where one a period was asked for: code may become faster than it was when it was measured. */
+/* Room for samples, where one a period was requested: code may become faster than it was when it was measured. */
 enum { SAMPLING_ROOM_A_PERIOD = 6 };
 /* In long recordings they become twice as long when the time since is 2^SAMPLING_GROWTH_BITS times their length. */
 enum { SAMPLING_GROWTH_BITS = 9 };
@@ -34,7 +34,7 @@ enum { SAMPLING_GROWTH_BITS = 9 };
 #define SAMPLING_NEVER (~0ull)     /* of a TSC */
 #define SAMPLING_LONG (1ull << 35) /* ticks: more than a stretch of so many blocks lasts */
 
-/* How one payload is run on this CPU at this period. */
+/* The pace of one payload on this CPU at this period. */
 struct sampling_lane {
     kernel_fn *run;
     uint64_t dirty;
@@ -59,27 +59,27 @@ struct sampling {
     uint64_t usual; /* ticks: about a sample at full rate */
     uint64_t most;  /* ticks: to which it grows */
     uint64_t limit; /* no stretch lasts longer than until this TSC; SAMPLING_NEVER */
-    size_t room;    /* readings; there is space for another one behind them */
+    size_t room;    /* readings; there is space for another one after them */
 };
 
-/* What came of it. */
+/* The outcome. */
 struct sampling_log {
     size_t n;                                /* readings, at most the room */
     size_t last[SAMPLING_STRETCHES_MAX];     /* one past the last reading of each stretch; the reading that opens the
                                                 recording is the last one of the stretch before it, if there is one */
-    uint64_t blocks[SAMPLING_STRETCHES_MAX]; /* of the payload, run in the whole stretch */
+    uint64_t blocks[SAMPLING_STRETCHES_MAX]; /* of the payload, run in the entire stretch */
     uint64_t zero_tsc;
     size_t zero_reading; /* n where none was taken at time 0 */
     bool cut;            /* the room was full before the end */
 };
 
 /*
- * Takes a reading behind `blocks` of the payload in this stretch, and stores it as number i, which may be stored again.
+ * Takes a reading after `blocks` of the payload in this stretch, and stores it as number i, which may be stored again.
  * `doubled`: samples have become twice as long so many times. Returns the TSC at its end, where the next sample starts.
  */
 typedef uint64_t sampling_read(void *reader, size_t i, uint64_t blocks, unsigned int doubled);
 
-/* When all earlier instructions have finished. Kernels begin with a fence of their own. */
+/* The TSC when all earlier instructions have finished. Kernels begin with a fence of their own. */
 static inline __attribute__((always_inline)) uint64_t sampling_stamp(void)
 {
     uint32_t lo, hi;
@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) uint64_t sampling_stamp(void)
     return (uint64_t)hi << 32 | lo;
 }
 
-/* Whether there is time left. An end as far ahead as only a TSC that began again can put it (END_BLOCK of
+/* True while there is time left. An end as far ahead as only a TSC that began again can put it (END_BLOCK of
  * kernels/kernel.inc has the same bound) is none. */
 static inline bool sampling_goes_on(uint64_t now, uint64_t end)
 {

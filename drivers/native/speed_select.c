@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the rated frequencies of each class of code through Intel Speed Select, by either of its protocols. */
 #include "drivers/native/speed_select.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 #include "computer/msr/msr_decode.h"
-#include "drivers/native/speed_select_abi.h"
 
 #define RATIO_GHZ 0.1
 #define DEVICE "isst_interface"
@@ -51,10 +51,10 @@ static int failed(const char *what, int error, struct machine_error *err)
     return machine_fail(err, MACHINE_CANNOT, "", "Speed Select does not report %s: %s", what, strerror(error));
 }
 
-/* ---- what both protocols tell ---- */
+/* ---- common to both protocols ---- */
 
 /* Buckets end with the first that has no frequency or no more cores than the one before. Levels are called as `names`
- * has them, those behind by number. */
+ * has them, those after by number. */
 static void fill_table(struct rated_table *t, const double ghz[ISST_BUCKETS], const unsigned cores[ISST_BUCKETS],
                        size_t level, const char *const *names, size_t n_names)
 {
@@ -172,7 +172,7 @@ static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, s
     /*
      * The kernel and intel-speed-select number them. Intel's PerfSpect (scripts.go) reads Granite Rapids' limits of
      * these names at B0H, B8H, C0H and C8H, the numbers of cores at D8H. In the kernel the numbers of cores stand as
-     * far behind the limits of levels 1 to 4 (SST_PP_INFO_5 to 8, and 10): they are those levels.
+     * far after the limits of levels 1 to 4 (SST_PP_INFO_5 to 8, and 10): they are those levels.
      */
     static const char *const names[] = {"non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX"};
     bool granite_rapids = c->model == 0xad || c->model == 0xae;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Intel Speed Select: what /dev/isst_interface tells of the frequencies that a processor allows to each class of code.
+ * Intel Speed Select: /dev/isst_interface reports the frequencies that a processor allows to each class of code.
  * Only commands that read are sent. Two protocols are behind it: a mailbox (Ice Lake to Emerald Rapids servers), and
  * since Granite Rapids registers that the kernel reads (TPMI). After Linux, include/uapi/linux/isst_if.h, drivers/
  * platform/x86/intel/speed_select_if/ and tools/power/x86/intel-speed-select/.
@@ -8,6 +8,8 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
 
 #include "drivers/rated_limits.h"
 
@@ -25,7 +27,7 @@ int speed_select_open(const char *dev, struct speed_select *out);
 /* Fills *err for an error number of speed_select_open(), with the reason and the remedy; returns MACHINE_CANNOT. */
 int speed_select_refuse(const char *dev, int error, struct machine_error *err);
 
-/* Whom to ask about. */
+/* The CPU in question. */
 struct speed_select_cpu {
     int cpu;
     int package;
@@ -39,3 +41,55 @@ struct speed_select_cpu {
  */
 int speed_select_read(struct speed_select *d, const struct speed_select_cpu *c, struct rated_limits *out,
                       struct machine_error *err);
+
+/*
+ * ---- what passes through /dev/isst_interface, as include/uapi/linux/isst_if.h of Linux 6.12 lays it out. It stands
+ * here again because the header of older distributions lacks the second half. ----
+ */
+
+struct isst_platform {
+    uint16_t api_version; /* 1: mailbox; 2 and above: TPMI */
+    uint16_t driver_version, max_commands;
+    uint8_t mailbox, mmio;
+};
+struct isst_cpu_maps {
+    uint32_t count; /* 1 */
+    uint32_t logical_cpu, physical_cpu;
+};
+struct isst_mailbox {
+    uint32_t count; /* 1 */
+    uint32_t logical_cpu, parameter, request, response;
+    uint16_t command, sub_command;
+    uint32_t reserved;
+};
+struct isst_msr {
+    uint32_t count; /* 1; what follows is aligned to 8 bytes */
+    uint32_t padding;
+    uint32_t write, logical_cpu;
+    uint64_t number, value;
+};
+struct isst_levels {
+    uint8_t package, domain;
+    uint8_t highest, revision, mask, current, features, locked, enabled, turbo_supported, base_supported;
+};
+enum { ISST_BUCKETS = 8, ISST_TURBO_LEVELS = 6 };
+struct isst_level_info {
+    uint8_t package, domain;
+    uint16_t level, tdp_ratio;
+    uint16_t base_mhz[4]; /* without AVX, AVX2, AVX-512, AMX */
+    uint16_t tdp_watts, tjmax, memory_mhz, cooling, core_mhz[4], fabric_mhz[4];
+    uint16_t buckets, turbo_levels;
+    uint16_t bucket_cores[ISST_BUCKETS]; /* of one die */
+    uint16_t turbo_mhz[ISST_TURBO_LEVELS][ISST_BUCKETS];
+};
+
+/* The kernel's header gives pointers as types, so the size in the number is that of a pointer. */
+#define ISST_PLATFORM _IOR(0xfe, 0, void *)
+#define ISST_CPU_MAP _IOWR(0xfe, 1, void *)
+#define ISST_MAILBOX _IOWR(0xfe, 3, void *)
+#define ISST_MSR _IOWR(0xfe, 4, void *)
+#define ISST_LEVELS _IOWR(0xfe, 9, void *)
+#define ISST_LEVEL_INFO _IOR(0xfe, 12, void *)
+
+/* Mailbox: the command CONFIG_TDP and its sub-commands that read. */
+enum { ISST_CONFIG_TDP = 0x7f, ISST_GET_LEVELS = 0x00, ISST_GET_TURBO_RATIOS = 0x07, ISST_GET_BASES = 0x0a };

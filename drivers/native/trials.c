@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trials: one piece of code, again and again, and what came between the thread and its CPU meanwhile. */
 #include "drivers/native/trials.h"
 
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-#include "drivers/native/between.h"
-
-enum { HUGE_PAGE = 2 << 20, TRIALS_MOST = 100000, STOP_EVERY_US = 20000, STANDSTILLS_MOST = 2 };
+/* The size of x86's large pages, the most trials that a request may have, and how often the caller's stop() is called:
+ * nobody notices a fiftieth of a second. */
+enum { HUGE_PAGE = 2 << 20, TRIALS_MOST = 100000, STOP_EVERY_US = 20000 };
+/* A trial that takes so much longer than it should was no trial: no scheduler holds a thread that long. So many of them
+ * are repeated. */
 static const double STANDSTILL_S = 1;
+enum { STANDSTILLS_MOST = 2 };
 
-/* ---- what can be asked for ---- */
+/* ---- checks ---- */
 
 int trials_check(const struct native *s, const struct trials_request *r, struct machine_error *err)
 {
@@ -78,10 +85,10 @@ static int buffer_make(const struct trials_request *r, struct trials_buffer *b, 
 
 /* ---- how many rounds ---- */
 
-/* What comes between makes code slower, never faster: whatever was fast enough once is. */
+/* Interruptions make code slower, never faster: whatever was fast enough once is. */
 static bool rounds_fit(double (*ticks)(void *context, uint64_t rounds), void *context, uint64_t rounds, double wanted)
 {
-    enum { ATTEMPTS = 6 };
+    enum { ATTEMPTS = 6 }; /* chosen: all of six were interrupted only where nothing can be measured */
 
     for (int i = 0; i < ATTEMPTS; i++)
         if (ticks(context, rounds) <= wanted)
@@ -129,6 +136,112 @@ static double shortest_ticks(void *context, uint64_t rounds)
     return (double)best;
 }
 
+/* ---- what comes between ---- */
+
+/* The place of "CPUn" in the line of names; -1: it is not there, as CPUs that are offline. */
+static int irq_column_of(char *names, int cpu)
+{
+    char wanted[24], *rest = NULL;
+    int column = 0;
+
+    snprintf(wanted, sizeof wanted, "CPU%d", cpu);
+    for (char *name = strtok_r(names, " \t\n", &rest); name != NULL; name = strtok_r(NULL, " \t\n", &rest), column++)
+        if (strcmp(name, wanted) == 0)
+            return column;
+    return -1;
+}
+
+/* The number in this column of " LOC:  12  34  Local timer interrupts"; 0 in lines that are not by CPU. */
+static double column_number(const char *line, int column)
+{
+    const char *at = line + strspn(line, " \t"), *colon = strchr(line, ':');
+
+    if (colon == NULL || strncmp(at, "ERR:", 4) == 0 || strncmp(at, "MIS:", 4) == 0)
+        return 0;
+    for (at = colon + 1;; column--) {
+        char *end;
+        unsigned long long n = strtoull(at, &end, 10);
+        if (end == at)
+            return 0;
+        if (column == 0)
+            return (double)n;
+        at = end;
+    }
+}
+
+double trials_between_interrupts(FILE *in, int cpu)
+{
+    char *line = NULL;
+    size_t size = 0;
+    double sum = NAN;
+
+    if (getline(&line, &size, in) > 0) {
+        int column = irq_column_of(line, cpu);
+        for (sum = column < 0 ? NAN : 0; column >= 0 && getline(&line, &size, in) > 0;)
+            sum += column_number(line, column);
+    }
+    free(line);
+    return sum;
+}
+
+static FILE *open_proc(const char *proc, const char *name)
+{
+    char path[300];
+
+    snprintf(path, sizeof path, "%s/%s", proc, name);
+    return fopen(path, "re");
+}
+
+/* The eighth number of "cpuN ..." (proc(5)), in units of USER_HZ. */
+static double read_steal_ms(const char *proc, int cpu)
+{
+    char name[24], line[400];
+    double ms = NAN;
+    FILE *in = open_proc(proc, "stat");
+
+    if (in == NULL)
+        return NAN;
+    snprintf(name, sizeof name, "cpu%d ", cpu);
+    while (fgets(line, sizeof line, in) != NULL) {
+        unsigned long long ticks;
+        if (strncmp(line, name, strlen(name)) == 0 && sscanf(line, "%*s %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) == 1)
+            ms = (double)ticks * 1000 / (double)sysconf(_SC_CLK_TCK);
+    }
+    fclose(in);
+    return ms;
+}
+
+void trials_between_read(const char *proc, int cpu, struct trials_between *out)
+{
+    struct rusage usage;
+    FILE *in = proc != NULL ? open_proc(proc, "interrupts") : NULL;
+
+    *out = (struct trials_between){NAN, NAN, NAN, NAN, NAN};
+    if (in != NULL) {
+        out->interrupts = trials_between_interrupts(in, cpu);
+        fclose(in);
+    }
+    if (proc != NULL)
+        out->steal_ms = read_steal_ms(proc, cpu);
+    if (getrusage(RUSAGE_THREAD, &usage) == 0) {
+        out->faults = (double)(usage.ru_minflt + usage.ru_majflt);
+        out->switches = (double)(usage.ru_nvcsw + usage.ru_nivcsw);
+    }
+}
+
+static double counter_grown(double before, double now)
+{
+    return now >= before ? now - before : NAN;
+}
+
+void trials_between_since(const struct trials_between *before, struct trials_between *now)
+{
+    now->interrupts = counter_grown(before->interrupts, now->interrupts);
+    now->faults = counter_grown(before->faults, now->faults);
+    now->switches = counter_grown(before->switches, now->switches);
+    now->steal_ms = counter_grown(before->steal_ms, now->steal_ms);
+}
+
 /* ---- the trials ---- */
 
 static uint64_t read_clock(const struct trials_clock *clock)
@@ -136,7 +249,7 @@ static uint64_t read_clock(const struct trials_clock *clock)
     return clock != NULL ? clock->cycles(clock->context) : tsc_now();
 }
 
-/* How long one trial took, by the clock, and by time stamps with what comes before it. */
+/* The duration of one trial by the clock, and by time stamps with what comes before it. */
 struct trials_took {
     uint64_t begin, end; /* on the clock */
     uint64_t ticks;      /* UINT64_MAX where time stamps went back, as after a suspension that resets them */
@@ -170,7 +283,8 @@ static int check_trial(const struct trials_clock *clock, const struct trials_too
     return MACHINE_OK;
 }
 
-/* A machine that was suspended, or a process that was stopped, tells nothing of the core: such a trial is repeated. */
+/* A machine that was suspended, or a process that was stopped, says nothing about the core: such a trial is
+ * repeated. */
 static int run_all(const struct native *s, const struct trials_request *r, const struct trials_clock *clock,
                    struct trials_work *w, struct trials_seen *seen, double *duration, struct machine_error *err)
 {
@@ -204,14 +318,13 @@ static int run_between(const struct native *s, const struct trials_request *r, c
                        struct trials_work *w, double *duration, struct trials_seen *seen, struct machine_error *err)
 {
     const char *proc = strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL;
-    struct between before, now;
+    struct trials_between before;
 
-    between_read(proc, s->cpu, &before);
+    trials_between_read(proc, s->cpu, &before);
     int status = run_all(s, r, clock, w, seen, duration, err);
     int cpu = sched_getcpu();
-    between_read(proc, s->cpu, &now);
-    between_since(&before, &now);
-    seen->between = (struct trials_between){now.interrupts, now.faults, now.switches, now.steal_ms, NAN};
+    trials_between_read(proc, s->cpu, &seen->between);
+    trials_between_since(&before, &seen->between);
     if (status == MACHINE_OK && cpu != s->cpu) {
         status = machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu",
                               "the trials were moved from CPU %d to CPU %d: it is offline, or no longer allowed",

@@ -5,11 +5,13 @@
  */
 #pragma once
 
+#include <stdio.h>
+
 #include "drivers/native/native.h"
 
 /* Who counts cycles; NULL where nobody does: time stamps then. */
 struct trials_clock {
-    uint64_t (*cycles)(void *context); /* COUNTER_MISSING: it cannot be told just now */
+    uint64_t (*cycles)(void *context); /* COUNTER_MISSING: it cannot be read just now */
     void *context;
 };
 
@@ -37,3 +39,14 @@ static inline uint64_t trials_first_round(uint64_t rounds, uint64_t bytes, unsig
  * 1. `ticks` need not be proportional to rounds, but must not fall.
  */
 uint64_t trials_find_rounds(double (*ticks)(void *context, uint64_t rounds), void *context, double wanted);
+
+/* ---- what came between a thread and its CPU, as the kernel counts it: read before and after ---- */
+
+/* Counts since boot, or since the thread began, of the calling thread and of `cpu`; smis: NaN. `proc`: "/proc", or a
+ * folder laid out like it; NULL: neither is read. */
+void trials_between_read(const char *proc, int cpu, struct trials_between *out);
+/* *now becomes what was added since `before`; NaN where that is negative, as after a CPU was offline. */
+void trials_between_since(const struct trials_between *before, struct trials_between *now);
+
+/* The sum of a CPU's column of /proc/interrupts; NaN where it has none. */
+double trials_between_interrupts(FILE *in, int cpu);

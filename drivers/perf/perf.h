@@ -58,7 +58,7 @@ struct perf_system {
     const char *sys;                 /* "/sys", or a folder laid out like it */
     const char *proc;                /* likewise; NULL = "/proc" */
     const char *data_dir;            /* holds events/; NULL = the shipped data */
-    const struct cpu_leaves *leaves; /* of the CPU; NULL = asked */
+    const struct cpu_leaves *leaves; /* of the CPU; NULL = read from it */
     unsigned license_features;       /* kernels that `run` can run; 0 = those of this CPU */
     unsigned general_counters;       /* of the logical CPU; 0 = not known */
 };
@@ -76,7 +76,7 @@ struct perf_pmu {
 /* From bus/event_source/devices below `sys`. Where there is nothing to read it is the "cpu" of non-hybrid parts. */
 void perf_find_pmu(const char *sys, int cpu, struct perf_pmu *out);
 
-/* What is requested of perf_event_open(): pinned, user space only. `code`: as in counter_spec, if it is not fixed. */
+/* Fills the request to perf_event_open(): pinned, user space only. `code`: as in counter_spec, if it is not fixed. */
 void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint64_t code, struct perf_event_attr *out);
 
 struct perf_counter {
@@ -111,12 +111,12 @@ enum { PERF_ROOM_REMEDY_SIZE = 200 };
  * not readable. */
 int perf_room_watchdog(const char *proc);
 
-/* What a person can do, by what perf_room_watchdog() returned: to free a counter; and, of those who asked for many,
- * that or to ask for fewer at a time. */
+/* The remedy, by what perf_room_watchdog() returned: to free a counter; and, of those who requested many,
+ * that or to request fewer at a time. */
 const char *perf_room_to_free(int watchdog);
 const char *perf_room_remedy(int watchdog);
 
-/* How many events were asked for and how many general counters there are (0: not known), as the end of a sentence; or
+/* The number of events requested and of general counters (0: not known), as the end of a sentence; or
  * "". */
 void perf_room_text(unsigned events, unsigned general, char *out, size_t size);
 
@@ -156,14 +156,12 @@ void perf_license_judge(const struct perf_license_counts *c, const int level_of[
 int perf_license_measure(const struct perf_system *system, const struct perf_pmu *pmu, const struct events_table *table,
                          int cpu, double tsc_hz, struct perf_license_counts *out, struct machine_error *err);
 
-/* ---- perf_trials.c ---- */
+/* ---- perf_machine.c ---- */
 
 /* machine_ops.trials of the perf machine, for the CPU prepared for: in cycles of that CPU, or by time stamps. */
 struct native;
 int perf_trials(const struct perf_system *system, const struct perf_pmu *pmu, struct native *common,
                 const struct trials_request *r, double *duration, struct trials_seen *seen, struct machine_error *err);
-
-/* ---- perf_machine.c ---- */
 
 /* Opens the perf machine on a system, of which it keeps a copy. */
 int perf_open_at(const struct perf_system *system, struct machine *out, struct machine_error *err);

@@ -10,6 +10,9 @@
 #include "drivers/native/native.h"
 #include "util/error.h"
 
+/* 2 ms have a million cycles or more: fewer than this were not counted. A kernel's level holds at least this share
+ * of its cycles, and the levels together miss or exceed the cycles by at most this share: interrupts come in
+ * between, and the counters are read one after the other. Chosen. */
 enum { CYCLES_LEAST = 10000 };
 static const double OWN_SHARE = 0.9, SUM_TOLERANCE = 0.05;
 const char *const perf_license_names[PERF_LICENSE_KERNELS] = {"64add", "256fma", "512fma"};
@@ -54,7 +57,7 @@ static int level_taken(const struct perf_license_counts *c, int k, int wanted, i
     return most;
 }
 
-static void perf_license_judge_throttle(const struct perf_license_counts *c, char *why, size_t size)
+static void judge_throttle(const struct perf_license_counts *c, char *why, size_t size)
 {
     bool seen = false;
 
@@ -106,7 +109,7 @@ void perf_license_judge(const struct perf_license_counts *c, const int level_of[
                      c->ran[PERF_512FMA] ? "neither 256fma nor 512fma requests it" : "the CPU has no AVX-512");
         }
     }
-    perf_license_judge_throttle(c, out->why[EVENTS_THROTTLE], sizeof out->why[EVENTS_THROTTLE]);
+    judge_throttle(c, out->why[EVENTS_THROTTLE], sizeof out->why[EVENTS_THROTTLE]);
 }
 
 /* ---- the measurement ---- */
@@ -151,8 +154,7 @@ static int open_rig(struct rig *r, const struct perf_pmu *pmu, const struct even
 }
 
 /* Readings at the start, after the warm-up, at the end. */
-static void perf_license_count_kernel(struct rig *r, const struct payload *p, double tsc_hz, int k,
-                                      struct perf_license_counts *out)
+static void count_kernel(struct rig *r, const struct payload *p, double tsc_hz, int k, struct perf_license_counts *out)
 {
     uint64_t start[2 + 5], warm[2 + 5], end[2 + 5];
     const struct perf_samplers *s = r->system->samplers;
@@ -171,7 +173,7 @@ static void perf_license_count_kernel(struct rig *r, const struct payload *p, do
     out->throttle[k] = r->n == 5 ? recording_grown(start[6], end[6]) : COUNTER_MISSING;
 }
 
-static void perf_license_count_all(struct rig *r, double tsc_hz, struct perf_license_counts *out)
+static void count_all(struct rig *r, double tsc_hz, struct perf_license_counts *out)
 {
     unsigned features = r->system->license_features != 0 ? r->system->license_features : kernel_cpu_features();
 
@@ -182,7 +184,7 @@ static void perf_license_count_all(struct rig *r, double tsc_hz, struct perf_lic
         const struct payload p = kernel_named(perf_license_names[k]);
         out->ran[k] = (p.kernel->features & ~features) == 0;
         if (out->ran[k])
-            perf_license_count_kernel(r, &p, tsc_hz, k, out);
+            count_kernel(r, &p, tsc_hz, k, out);
     }
 }
 
@@ -199,7 +201,7 @@ int perf_license_measure(const struct perf_system *system, const struct perf_pmu
     }
     int status = open_rig(&rig, pmu, table, cpu, err);
     if (status == MACHINE_OK)
-        perf_license_count_all(&rig, tsc_hz, out);
+        count_all(&rig, tsc_hz, out);
     close_rig(&rig);
     cpu_set_affinity(&before);
     return status;

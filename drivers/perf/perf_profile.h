@@ -27,7 +27,7 @@ struct perf_profile_io {
 };
 extern const struct perf_profile_io perf_profile_system;
 
-/* What is counted: all cycles, those at level 1, those at level 2. */
+/* The counters: all cycles, those at level 1, those at level 2. */
 enum { PERF_PROFILE_COUNTERS = 3 };
 struct perf_profile_counter {
     uint32_t type;

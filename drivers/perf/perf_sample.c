@@ -19,7 +19,7 @@
 #endif
 
 /*
- * The counters are read behind the TSC, in order of their numbers, and the next payload may start while the last one is
+ * The counters are read after the TSC, in order of their numbers, and the next payload may start while the last one is
  * on its way: it is the same from sample to sample, so that it cancels in the differences.
  */
 static inline __attribute__((always_inline)) uint64_t perf_sample_read(struct perf_reader *c, size_t i, uint64_t blocks,

@@ -19,7 +19,7 @@ enum { CHAIN_WAIT_ADDS = 80 };
 struct chain_raw {
     uint64_t end, begin, ended, word;
 };
-/* What chain a reading has, and of how many adds. */
+/* The chain of a reading, and its adds. */
 enum chain_kind { CHAIN_NONE, CHAIN_SHORT, CHAIN_LONG, CHAIN_STEADY_SHORT, CHAIN_STEADY_LONG };
 enum { CHAIN_KIND_BITS = 3 };
 static inline enum chain_kind chain_kind_of(const struct chain_raw *r)
@@ -34,7 +34,7 @@ static inline unsigned int chain_adds(enum chain_kind kind)
            : kind == CHAIN_STEADY_LONG  ? CHAIN_STEADY_LONG_ADDS
                                         : 0;
 }
-/* Blocks of the payload in this stretch so far, and the chain behind them. */
+/* Blocks of the payload in this stretch so far, and the chain after them. */
 static inline uint64_t chain_word(uint64_t blocks, enum chain_kind kind)
 {
     return blocks << CHAIN_KIND_BITS | kind;
@@ -44,7 +44,7 @@ static inline uint64_t chain_blocks(const struct chain_raw *r)
     return r->word >> CHAIN_KIND_BITS;
 }
 
-/* How chains are taken. */
+/* The choice of chains. */
 struct chain_choice {
     unsigned int steady_from; /* they are the longest ones where samples have doubled so often; 0: all */
     uint32_t dither;          /* the wait before one is three numbers of cycles below this, at most 2^16 */
@@ -56,9 +56,9 @@ struct chain_reader {
 };
 
 /*
- * A throttled core also stalls what follows wide instructions, up to 75 instructions behind them (dissertation on
+ * A throttled core also stalls what follows wide instructions, up to 75 instructions after them (dissertation on
  * Skylake-SP, section 5.2.1): this many adds later, a chain measures the frequency and not the throttling. They also
- * give the front end the time to fetch the chain behind a branch that was predicted the wrong way.
+ * give the front end the time to fetch the chain after a branch that was predicted the wrong way.
  *
  * The wait before them: the place of a chain among the steps of a coarse clock must be as good as random, or their
  * errors do not even out. One range of cycles is no whole number of steps, and leaves an error of up to

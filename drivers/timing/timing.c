@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The timing machine: real hardware by time stamps alone. It needs no counters, no root and no driver. The core's
- * frequency comes from a dependent chain of adds (one a cycle) between two TSC reads behind one sample in four; the
+ * frequency comes from a dependent chain of adds (one a cycle) between two TSC reads after one sample in four; the
  * payload is counted in blocks.
  */
 #include <math.h>
@@ -63,10 +63,11 @@ static void timing_finish(struct machine *m)
     native_finish(&t->common);
 }
 
-/* What a reading with a chain costs, before anything is recorded; and how well a clock in steps measures the frequency.
- * 1 to 6 ms; the core then has nothing to forget, as adds are all that has run. */
+/* Measures the cost of a reading with a chain before anything is recorded, and notes how well a clock in steps
+ * measures the frequency. 1 to 6 ms; the core then has nothing to forget, as adds are all that has run. */
 static int timing_calibrate(struct timing *t, struct machine_error *err)
 {
+    /* chosen: one attempt in ten succeeds wherever anything can be measured; none takes more than 10 ms */
     enum { ATTEMPTS = 10, CALIBRATION_US = 10000 };
     char text[200];
     int failed = -1;
@@ -124,20 +125,21 @@ static void convert_all(const struct timing *t, const struct run_request *r, con
     }
 }
 
+static void sample_chains(struct native *s, const struct sampling *plan, struct sampling_log *log)
+{
+    const struct timing *t = (const struct timing *)s;
+
+    timing_record(plan, &t->choice, t->raw, log);
+}
+
 static int timing_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
 {
     struct timing *t = m->state;
-    struct sampling plan;
-    struct sampling_log log = {0};
-    struct native_watch watch;
+    struct sampling_log log;
 
-    memset(out, 0, sizeof *out);
-    int status = native_plan(&t->common, r, &plan, err);
+    int status = native_run(&t->common, r, sample_chains, &log, t->words, out, err);
     if (status != MACHINE_OK)
         return status;
-    native_begin(&t->common, r, &watch);
-    timing_record(&plan, &t->choice, t->raw, &log);
-    native_end(&t->common, &watch, &log, t->words, out);
     timing_round(&t->clock, t->raw, log.n);
     out->zero_tsc -= t->clock.round > 1 ? out->zero_tsc % t->clock.round : 0;
     (void)timing_follow(&t->lately, t->raw, log.n, timing_steady(t), t->clock.step, &t->cost);

@@ -6,9 +6,9 @@
 #include "drivers/timing/chain_reading.h"
 
 /*
- * Chains of two lengths: their difference tells the frequency whatever the reads of the TSC around them cost, and with
- * it what these cost. A TSC that advances in steps of 10 ns tells one of 200 adds in five steps or so. The difference
- * of two readings rounded down is right on average only, and only where they lie anywhere between two steps
+ * Chains of two lengths: their difference gives the frequency whatever the reads of the TSC around them cost, and with
+ * it what these cost. A TSC that advances in steps of 10 ns measures one of 200 adds in five steps or so. The
+ * difference of two readings rounded down is right on average only, and only where they lie anywhere between two steps
  * (chain_wait()): it then scatters by 0.41 steps (1/sqrt(6): f (1 - f) on average over the fraction f of a step left
  * over). So times are averaged first, and divided last.
  *
@@ -18,10 +18,11 @@
  * Those for a TSC that advances in such steps (ticks) at this rate (Hz), and for such a period (us).
  */
 struct chain_choice timing_choose_chains(double step, double tsc_hz, double period_us);
-/* What such steps do to the frequency by chains that take so many ticks; false: they are fine, nothing is written. */
+/* Describes the effect of such steps on the frequency by chains that take so many ticks; false: they are fine,
+ * nothing is written. */
 bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, size_t size);
 
-/* What a reading costs. */
+/* The cost of a reading. */
 struct timing_cost {
     double cycles;   /* core cycles that the two TSC reads around a chain add to its adds */
     double error;    /* standard error of that */
@@ -55,7 +56,7 @@ struct timing_lately {
 int timing_follow(struct timing_lately *lately, const struct chain_raw *r, size_t n, bool steady, double step,
                   struct timing_cost *cost);
 
-/* What the readings are made with. */
+/* The clock that the readings are made with. */
 struct timing_clock {
     double hz, step; /* of the TSC: Hz, ticks */
     uint64_t round;  /* readings are rounded down to multiples of so many ticks; 0, 1: not */
@@ -63,7 +64,7 @@ struct timing_clock {
 /* Rounds readings down as `clock` says. */
 void timing_round(const struct timing_clock *clock, struct chain_raw *r, size_t n);
 
-/* What the chains of a recording have taken so far: their ticks, their cycles (in units of 1/CHAIN_CYCLE_UNIT), and the
+/* Totals of the chains of a recording so far: their ticks, their cycles (in units of 1/CHAIN_CYCLE_UNIT), and the
  * ticks of all that is not the payload. */
 struct timing_sums {
     uint64_t ticks, cycles, reading;

@@ -59,7 +59,7 @@ util/plain_text.o plain_text_copy
 analysis/stats/robust.o stats_mean
 kernels/chain.asm.o kernel_chain_long
 output/plot/chart_rows.o charts_draw
-drivers/open.o machine_open
+drivers/choices.o machine_open
 library/phases.o characterize_runs
 cli/messages.o warn
 analysis/phases/kinds.o find

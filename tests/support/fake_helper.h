@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "computer/cpu/cpu.h"
-#include "drivers/helper/helper_device.h"
+#include "drivers/helper/helper.h"
 
 struct fake_helper {
     int open_errno; /* of opening it */

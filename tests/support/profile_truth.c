@@ -7,6 +7,36 @@
 
 #include "drivers/model/system/system.h"
 
+/* Levels follow the code at once: what its instructions demand, and nothing for a change. */
+static void idealize(struct model *m)
+{
+    m->wait_us = m->wait_sigma_us = m->halt_us = m->halt_sigma_us = m->throttle_sigma_us = 0;
+    m->release_tau_us = m->volts_ramp_us = 0;
+    for (size_t i = 0; i < m->n_classes; i++)
+        m->classes[i].wait_double = 0;
+    for (size_t from = 0; from < MODEL_CLASSES_MAX; from++)
+        for (size_t to = 0; to < MODEL_CLASSES_MAX; to++)
+            for (size_t i = 0; i < m->transitions[from][to].n_steps; i++) {
+                struct model_step *step = &m->transitions[from][to].steps[i];
+                step->us = step->tau_us = 0;
+                for (size_t k = 0; k < step->n_variants; k++)
+                    step->variants[k].us = 0;
+            }
+}
+
+int truth_system(const struct model *m, uint64_t seed, unsigned flags, struct system **out, struct machine_error *err)
+{
+    struct model *variant = malloc(sizeof *variant);
+    if (!variant)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    *variant = *m;
+    if (flags & SYSTEM_NO_WAITS)
+        idealize(variant);
+    int status = system_new(variant, seed, flags & SYSTEM_OWN_LEVELS, out, err);
+    free(variant);
+    return status;
+}
+
 void profile_truth_setup(const struct model *m, uint64_t seed, struct profile_setup *out)
 {
     *out = (struct profile_setup){.seed = seed,
@@ -52,7 +82,7 @@ static int truth_run(const struct model *m, uint64_t seed, unsigned flags, doubl
                      struct system **out)
 {
     struct machine_error err;
-    if (system_new(m, seed, flags, out, &err) != MACHINE_OK)
+    if (truth_system(m, seed, flags, out, &err) != MACHINE_OK)
         return -1;
     for (unsigned i = 0; first && i < first->n_tasks; i++)
         (*out)->task[i].goal = first->task[i].work;
@@ -156,7 +186,7 @@ int profile_truth_of(const struct model *m, const struct profile_setup *setup, u
     for (unsigned i = 0; i < PROFILED && status == 0; i++)
         status = truth_run(m, seed, flags[i], seconds, i > 0 ? s[0] : NULL, &s[i]);
     if (status == 0)
-        status = system_new(m, seed, 0, &s[PROFILED], &err) == MACHINE_OK ? 0 : -1;
+        status = truth_system(m, seed, 0, &s[PROFILED], &err) == MACHINE_OK ? 0 : -1;
     if (status == 0)
         status = truth_profile(s[PROFILED], setup, seconds, out, &result);
     if (status == 0) {

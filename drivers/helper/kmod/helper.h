@@ -18,7 +18,7 @@
 #include "profile_ring.h"
 #include "uapi.h"
 
-/* What every struct of uapi.h begins with. */
+/* The beginning of every struct of uapi.h. */
 struct head {
 	__u32 version;
 	__u32 reason;
@@ -43,7 +43,7 @@ u32 support_counter_bits(void);
 u64 support_ticks(u64 us);
 /* MSR_SMI_COUNT: Intel since Nehalem (SDM volume 4). 0 where there is none. */
 u32 support_smis_taken(void);
-/* Whether that register is there and counts this machine's: a hypervisor makes its own. */
+/* True where that register is there and counts this machine's: a hypervisor makes its own. */
 bool support_smis_counted(void);
 
 /* A kernel of the registry, by number; checked. */
@@ -71,7 +71,7 @@ void counters_release(struct counters *c);
  */
 unsigned int counters_indices(const struct counters *c, u32 *index, u32 *missing);
 
-/* All ones where the read faults: the fault goes on behind the instruction, with what the registers held before. */
+/* All ones where the read faults: execution continues after the instruction, with what the registers held before. */
 static __always_inline u64 counters_read(u32 index)
 {
 	u32 lo = ~0u, hi = ~0u;
@@ -87,7 +87,7 @@ struct timer_mask {
 	u32 lvtt, count;
 	u64 deadline;
 };
-/* Whether masking is possible on this CPU. */
+/* True where masking is possible on this CPU. */
 bool timer_can_be_masked(void);
 /* Interrupts are off. After timer_unmask() an interrupt that fell due in between comes at once. */
 void timer_mask(struct timer_mask *m);
@@ -147,7 +147,7 @@ long repeat(struct session *s, struct characterize_run *run);
 
 /* ---- trials.c: a workload of fixed length, again and again ---- */
 
-/* Whether the branch predictor can be told to forget. */
+/* True where the branch predictor can be made to forget. */
 bool trials_have_barrier(void);
 /* As the ioctl. Sleeps for as long as that lasts, a second or so. */
 long trials_run(struct characterize_trials *t);
@@ -164,7 +164,7 @@ __poll_t profile_poll(struct session *s, struct file *file, poll_table *table);
 
 /* ---- registers.c ---- */
 
-/* Whether a register is one of those that may be read. */
+/* True for the registers that may be read. */
 bool register_listed(u32 number);
 long register_read(struct characterize_msr *m);
 

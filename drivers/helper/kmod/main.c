@@ -244,37 +244,35 @@ static long call(unsigned long user, size_t size, long (*fn)(struct session *s, 
 
 static long device_ioctl(struct file *file, unsigned int command, unsigned long user)
 {
-	switch (command) {
-	case CHARACTERIZE_IOC_HELLO:
-		return call(user, sizeof(struct characterize_hello), say_hello);
-	case CHARACTERIZE_IOC_REASON:
-		return call(user, sizeof(struct characterize_reason_text), tell_reason);
-	case CHARACTERIZE_IOC_TRY:
-		return call(user, sizeof(struct characterize_try), try_counter);
-	case CHARACTERIZE_IOC_PREPARE:
-		return call(user, sizeof(struct characterize_setup), prepare);
-	case CHARACTERIZE_IOC_RUN:
-		return call(user, sizeof(struct characterize_run), run);
-	case CHARACTERIZE_IOC_MSR:
-		return call(user, sizeof(struct characterize_msr), read_register);
-	case CHARACTERIZE_IOC_FINISH:
-		mutex_lock(&the_session.lock);
+	/* the size of the struct is part of the number */
+	static const struct {
+		unsigned int command;
+		long (*fn)(struct session *s, void *arg);
+	} calls[] = {
+		{ CHARACTERIZE_IOC_HELLO, say_hello },
+		{ CHARACTERIZE_IOC_REASON, tell_reason },
+		{ CHARACTERIZE_IOC_TRY, try_counter },
+		{ CHARACTERIZE_IOC_PREPARE, prepare },
+		{ CHARACTERIZE_IOC_RUN, run },
+		{ CHARACTERIZE_IOC_MSR, read_register },
+		{ CHARACTERIZE_IOC_TRIALS, run_trials },
+		{ CHARACTERIZE_IOC_PROFILE_START, start_profile },
+		{ CHARACTERIZE_IOC_PROFILE_TOTALS, tell_totals },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		if (calls[i].command == command)
+			return call(user, _IOC_SIZE(command), calls[i].fn);
+	if (command != CHARACTERIZE_IOC_FINISH && command != CHARACTERIZE_IOC_PROFILE_STOP)
+		return -ENOTTY;
+	mutex_lock(&the_session.lock);
+	if (command == CHARACTERIZE_IOC_FINISH)
 		finish(&the_session);
-		mutex_unlock(&the_session.lock);
-		return 0;
-	case CHARACTERIZE_IOC_TRIALS:
-		return call(user, sizeof(struct characterize_trials), run_trials);
-	case CHARACTERIZE_IOC_PROFILE_START:
-		return call(user, sizeof(struct characterize_profile), start_profile);
-	case CHARACTERIZE_IOC_PROFILE_STOP:
-		mutex_lock(&the_session.lock);
+	else
 		profile_stop(&the_session);
-		mutex_unlock(&the_session.lock);
-		return 0;
-	case CHARACTERIZE_IOC_PROFILE_TOTALS:
-		return call(user, sizeof(struct characterize_profile_totals), tell_totals);
-	}
-	return -ENOTTY;
+	mutex_unlock(&the_session.lock);
+	return 0;
 }
 
 /* ---- the buffer, for reading only ---- */

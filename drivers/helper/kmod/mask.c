@@ -13,7 +13,7 @@
  * tick would be lost: then it is not masked.
  *
  * Registers: Intel SDM volume 3A, 11.5.4 and 11.12. Modules cannot call apic_read() in all kernels, hence the direct
- * access, in the mode that IA32_APIC_BASE tells.
+ * access, in the mode that IA32_APIC_BASE gives.
  */
 #include <linux/uaccess.h>
 #include <asm/apicdef.h>

@@ -5,7 +5,7 @@
  *
  * Each is a kernel thread bound to its CPU, at ordinary priority. Co-runners run slices of 0.1 ms, between which others
  * get their turn, and fall asleep half a second after the last repetition. A parked hyper-thread has its interrupts
- * masked, but only while the measured one has: it is told to park when that one has masked its own, and released before
+ * masked, but only while the measured one has: it parks when that one has masked its own, and released before
  * these come on again. It leaves after 10 ms in any case if something wakes it. With interrupts masked only a store, an
  * NMI or an SMI ends MWAIT, so that a hypervisor that holds the measured one holds both.
  */
@@ -21,6 +21,10 @@
 
 #include "helper.h"
 
+/*
+ * No x86 core has more than 8 hyper-threads. Chosen: a co-runner's slice, above; the time until woken co-runners have
+ * their frequency; how long an armed hyper-thread waits to be parked, and the measured one for those that it parks.
+ */
 enum { SIBLINGS_MAX = 7, SLICE_US = 100, SETTLE_MS = 5, ARM_US = 20000, PARK_US = 2000 };
 #define AWAKE_FOR (HZ / 2)
 

@@ -58,7 +58,7 @@ static struct profile *profile_allocate(struct session *s, const struct characte
 	return p;
 }
 
-/* Whether this setup may run on these CPUs, and then runs. */
+/* Runs this setup if it may run on these CPUs. */
 static long profile_launch(struct profile *p, struct characterize_profile *arg)
 {
 	if (!profile_setup_valid(&p->setup, p->cores))

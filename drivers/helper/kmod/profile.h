@@ -65,12 +65,12 @@ void profile_hold_init(struct profile_hold *h, struct profile *p, unsigned int c
 bool profile_hold_begin(struct profile_hold *h);
 /* The pause is over: what is left is the window. */
 void profile_hold_resume(struct profile_hold *h);
-/* Whether all that came are still there. */
+/* True where all that came are still there. */
 bool profile_hold_lasts(const struct profile_hold *h);
 void profile_hold_release(struct profile_hold *h);
 /* Waits until no request is in flight. Sleeps. */
 void profile_hold_drain(const struct profile_hold *h);
-/* How long a hyper-thread was held at most, TSC ticks. */
+/* The longest time for which a hyper-thread was held, TSC ticks. */
 u64 profile_hold_longest(const struct profile_hold *h);
 
 /* ---- profile_count.c, profile_walk.c ---- */

@@ -35,7 +35,7 @@ void profile_ring_close(struct profile_ring *ring);
 void profile_ring_put(struct profile_ring *ring, const struct profile_record *r, u64 now_ns);
 /* Up to n records into a buffer; the caller excludes others who take, and closing. Returns how many. */
 size_t profile_ring_take(struct profile_ring *ring, struct profile_record *out, size_t n);
-/* Whether a reader need not wait: there is a record, or there is no profile. */
+/* True where a reader need not wait: there is a record, or there is no profile. */
 bool profile_ring_ready(const struct profile_ring *ring);
 
 #endif

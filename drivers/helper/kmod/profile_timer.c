@@ -84,7 +84,7 @@ static void timer_spin(u32 us)
 		cpu_relax();
 }
 
-/* When the timer is to fire for this CPU's next turn. */
+/* The time at which the timer is to fire for this CPU's next turn. */
 static u64 timer_find_turn(struct profile_here *c, u64 now_ns)
 {
 	const struct profile *p = c->profile;

@@ -47,19 +47,8 @@ static __always_inline u64 read_all(struct reader *r, size_t number, u64 blocks,
 	}
 #define SAMPLERS(n) SAMPLER(plain_##n, n, false) SAMPLER(msr_##n, n, true)
 
-SAMPLERS(0)
-SAMPLERS(1)
-SAMPLERS(2)
-SAMPLERS(3)
-SAMPLERS(4)
-SAMPLERS(5)
-SAMPLERS(6)
-SAMPLERS(7)
-SAMPLERS(8)
-SAMPLERS(9)
-SAMPLERS(10)
-SAMPLERS(11)
-SAMPLERS(12)
+#define EACH_COUNT(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12)
+EACH_COUNT(SAMPLERS)
 
 static noinline void sample_chain(const struct sampling *p, struct sampling_log *log, struct reader *r)
 {
@@ -68,12 +57,9 @@ static noinline void sample_chain(const struct sampling *p, struct sampling_log 
 
 typedef void sampler(const struct sampling *p, struct sampling_log *log, struct reader *reader);
 
-#define ENTRY(n) { sample_plain_##n, sample_msr_##n }
+#define ENTRY(n) { sample_plain_##n, sample_msr_##n },
 
-static sampler *const samplers[CHARACTERIZE_COUNTERS + 1][2] = {
-	ENTRY(0), ENTRY(1), ENTRY(2), ENTRY(3), ENTRY(4), ENTRY(5), ENTRY(6),
-	ENTRY(7), ENTRY(8), ENTRY(9), ENTRY(10), ENTRY(11), ENTRY(12),
-};
+static sampler *const samplers[CHARACTERIZE_COUNTERS + 1][2] = { EACH_COUNT(ENTRY) };
 
 void sample(const struct sampling *p, struct sampling_log *log, struct reader *r)
 {

@@ -74,7 +74,7 @@ static u32 rounds_of_piece(const struct trials_work *w)
 	return piece;
 }
 
-/* Whether it came to its end. Interrupts are masked. */
+/* True where it came to its end. Interrupts are masked. */
 static bool run_pieces(struct trials_work *w, u64 first, u64 limit)
 {
 	u64 left = w->t->rounds, piece;

@@ -28,9 +28,9 @@ enum {
 	CHARACTERIZE_MASKED_US_MAX = 10000,
 	CHARACTERIZE_READINGS_MAX = 262144,
 	/* Sample periods. The shortest is what a sample's cost leaves time for. */
-	CHARACTERIZE_PERIOD_NS_MIN = 240, /* told as 0.25 us: room for rounding to ticks */
+	CHARACTERIZE_PERIOD_NS_MIN = 240, /* reported as 0.25 us: room for rounding to ticks */
 	CHARACTERIZE_PERIOD_US_MAX = 10000,
-	CHARACTERIZE_SAMPLE_US_MAX = 20, /* at full rate, whatever the period: the clock is looked at behind each */
+	CHARACTERIZE_SAMPLE_US_MAX = 20, /* at full rate, whatever the period: the clock is looked at after each */
 };
 
 /* X(name, text) */
@@ -83,7 +83,7 @@ enum characterize_reason {
 	CHARACTERIZE_REASON_COUNT
 };
 
-/* What there is. */
+/* Capabilities. */
 enum {
 	CHARACTERIZE_CAN_PMU = 1u << 0,         /* perf has hardware counters */
 	CHARACTERIZE_CAN_APERF_MPERF = 1u << 1, /* they are there and advance */
@@ -121,7 +121,7 @@ struct characterize_counter {
 	__u64 config;
 };
 
-/* Whether a counter can be had on a CPU: it is made and released again. */
+/* Tries a counter on a CPU: it is made and released again. */
 struct characterize_try {
 	__u32 version;
 	__u32 reason;
@@ -138,7 +138,7 @@ struct characterize_payload {
 };
 
 enum {
-	CHARACTERIZE_APERF_MPERF = 1u << 0,  /* read both in each reading, behind the counters */
+	CHARACTERIZE_APERF_MPERF = 1u << 0,  /* read both in each reading, after the counters */
 	CHARACTERIZE_CHAIN = 1u << 1,        /* readings are time stamps, some with dependent chains; no counters then */
 	CHARACTERIZE_PARK_SIBLING = 1u << 2, /* the other hyper-threads of the core wait in MWAIT during a repetition */
 	CHARACTERIZE_STEADY = 1u << 3,       /* with CHAIN: chains are the longest ones (drivers/timing/chain_reading.h) */
@@ -229,7 +229,7 @@ enum {
 	CHARACTERIZE_TRIALS_IBPB = 1u << 0,     /* a branch predictor barrier before each: register 49H, bit 0 */
 	CHARACTERIZE_SPOIL_MAX = 64,
 };
-/* Why there are fewer trials than were requested. */
+/* Reasons why there are fewer trials than were requested. */
 enum {
 	CHARACTERIZE_ENDED_TRIAL = 1u << 0,     /* one reached its 5 ms, and is left out. The first: TRIAL_TIME */
 	CHARACTERIZE_ENDED_CALL = 1u << 1,      /* the second was over */
@@ -276,8 +276,8 @@ struct characterize_msr {
 };
 
 /*
- * The remote-overhead profiler, doc/profiler.md. While it runs read() gives whole records (struct profile_record),
- * poll() tells when there are some, and no repetition can be prepared; PROFILE_STOP or closing the device ends it.
+ * The remote-overhead profiler, doc/profiler.md. While it runs read() gives complete records (struct profile_record),
+ * poll() reports when there are some, and no repetition can be prepared; PROFILE_STOP or closing the device ends it.
  */
 struct characterize_profile {
 	__u32 version;

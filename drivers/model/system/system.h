@@ -59,7 +59,7 @@ struct system_task {
     struct model_core *license; /* its own; NULL where the core's holds */
 };
 
-/* ---- who runs where (system_schedule.c) ---- */
+/* ---- who runs where ---- */
 
 struct system_queue {
     int current;
@@ -100,10 +100,9 @@ struct system_core {
     struct system_thread thread[SYSTEM_THREADS_MAX];
 };
 
-/* What a system is compared with; the tasks and who runs when are the same in all. */
+/* A variant that a system is compared with; the tasks and who runs when are the same. */
 enum {
     SYSTEM_OWN_LEVELS = 1u << 0, /* nobody's level depends on anybody else's code */
-    SYSTEM_NO_WAITS = 1u << 1,   /* levels follow the code at once, free of charge: no waits, throttling, halts */
 };
 struct system {
     struct model model;
@@ -126,7 +125,7 @@ static inline bool system_stopped(const struct system *s)
 
 /* ---- system_draw.c ---- */
 
-/* Why the model has nothing to profile, or NULL. */
+/* The reason why the model has nothing to profile, or NULL. */
 const char *system_lacks(const struct model *m);
 /*
  * Draws cores, tasks and what they execute from a seed. `flags`: SYSTEM_*; the draws do not depend on them. MACHINE_OK,
@@ -134,8 +133,6 @@ const char *system_lacks(const struct model *m);
  */
 int system_new(const struct model *m, uint64_t seed, unsigned flags, struct system **out, struct machine_error *err);
 void system_free(struct system *s);
-
-/* ---- system_code.c: how fast code runs ---- */
 
 /* The code of a kernel; its loops have yet to be set. MACHINE_OK, or what model_need says. */
 int system_code_set(const struct model *m, const char *kernel, struct system_code *out, struct machine_error *err);
@@ -147,14 +144,8 @@ struct system_pace {
 };
 /* `speed`: of computing, relative to the reference frequency alone on a core; 0: nothing happens. */
 struct system_pace system_code_pace(const struct system_code *c, double speed);
-/* What is left of a core's speed for a thread whose sibling executes this code (NULL: nothing). */
-double system_code_leaves(const struct system_code *sibling);
-
-/* The code that a task executes now; its next phase begins. */
-const struct system_code *system_task_code(const struct system_task *t);
+/* The next phase of a task begins. */
 void system_task_next_phase(struct system_task *t);
-
-/* ---- system_schedule.c ---- */
 
 void system_schedule_begin(struct system_schedule *d, const struct system_task *tasks, unsigned n_tasks,
                            unsigned n_cpus, uint64_t seed);
@@ -165,12 +156,10 @@ struct system_switch system_schedule_next(struct system_schedule *d, const struc
 
 /* Advances a core to the time; if `kernel_of` is not NULL only until that thread's kernel work is done. */
 void system_core_advance(struct system *s, struct system_core *k, double until, const struct system_thread *kernel_of);
-/* What the core's threads execute has changed. */
+/* Call it after a change of the code that the core's threads execute. */
 void system_core_demand(struct system *s, struct system_core *k);
 /* The thread leaves user mode or returns to it; a switch that was due meanwhile is done. */
 void system_core_mode(struct system *s, unsigned cpu, enum system_mode mode);
-
-/* ---- system_run.c ---- */
 
 /* Advances the system: all switches until then are done, and this CPU's core is there; others where they must be.
  * Where it is stopped on the way it is nowhere: nothing can go on from there. */
@@ -186,7 +175,7 @@ static inline struct system_thread *system_thread_of(struct system *s, unsigned 
     return &s->core[cpu % s->n_cores].thread[cpu / s->n_cores];
 }
 
-/* ---- system_sampling.c: the profiler's turns, in modelled time: what the kernel module does on a real system ---- */
+/* ---- system_profile.c: the profiler's turns, in modelled time: what the kernel module does on a real system ---- */
 
 struct system_sampling {
     struct system *system;

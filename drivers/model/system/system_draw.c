@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a modelled system consists of, drawn from a seed; doc/profiler.md, "The modelled system", has the ranges. */
+/* Draws a modelled system from a seed; doc/profiler.md, "The modelled system", has the ranges. */
 #include "drivers/model/system/system.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 
 const char *const system_kind_names[SYSTEM_KINDS] = {"narrow", "steady", "bursty", "mixed"};
 
+/* The ranges of the drawn systems, as doc/profiler.md has them; process numbers begin where users' do. */
 enum { CPUS_LEAST = 4, CPUS_MOST = 16, CONTAINERS = 3, FIRST_PID = 1000 };
 
 static double system_between(struct model_random *r, double lo, double hi)
@@ -15,7 +16,7 @@ static double system_between(struct model_random *r, double lo, double hi)
 }
 
 /* As many between 1 and 10 as between 10 and 100. exp(ln(hi / lo) u) by halving, exact on every machine. */
-static double system_spread_between(struct model_random *r, double lo, double hi)
+static double spread_between(struct model_random *r, double lo, double hi)
 {
     double u = model_random_uniform(r);
     for (double bit = 0.5; bit > 1e-6; bit /= 2) {
@@ -44,7 +45,7 @@ const char *system_lacks(const struct model *m)
 
 /* ---- code ---- */
 
-static bool system_draw_code(const struct model *m, struct model_random *r, const char *kernel, struct system_code *out)
+static bool draw_code(const struct model *m, struct model_random *r, const char *kernel, struct system_code *out)
 {
     struct machine_error ignored;
     if (system_code_set(m, kernel, out, &ignored) != MACHINE_OK)
@@ -58,8 +59,8 @@ static bool system_draw_code(const struct model *m, struct model_random *r, cons
     return true;
 }
 
-/* What the kernel itself executes: one loop, without memory accesses. */
-static bool system_kernel_code(const struct model *m, double stall, struct system_code *out)
+/* The kernel itself executes one loop, without memory accesses. */
+static bool kernel_code(const struct model *m, double stall, struct system_code *out)
 {
     struct machine_error ignored;
     if (system_code_set(m, "64add", out, &ignored) != MACHINE_OK)
@@ -70,56 +71,55 @@ static bool system_kernel_code(const struct model *m, double stall, struct syste
 }
 
 /* Wide code is what lowers the level on this model. Where it lacks a kernel's instructions the next one is taken. */
-static bool system_draw_width(const struct model *m, struct model_random *r, bool wide, struct system_code *out)
+static bool draw_width(const struct model *m, struct model_random *r, bool wide, struct system_code *out)
 {
     static const char *const kernels[2][5] = {{"64add", "64mul", "128fma", "256or"},
                                               {"512fma", "512fma@1/4", "512or", "512fma@1/16", "256fma"}};
     const unsigned n = wide ? 5 : 4, first = system_number(r, 0, n - 1);
     for (unsigned i = 0; i < n; i++)
-        if (system_draw_code(m, r, kernels[wide][(first + i) % n], out) && (m->classes[out->class_].level > 0) == wide)
+        if (draw_code(m, r, kernels[wide][(first + i) % n], out) && (m->classes[out->class_].level > 0) == wide)
             return true;
     return false;
 }
 
 /* ---- tasks ---- */
 
-static enum system_kind system_draw_kind(struct model_random *r)
+static enum system_kind draw_kind(struct model_random *r)
 {
     double u = model_random_uniform(r);
     return u < 0.4 ? SYSTEM_NARROW : u < 0.6 ? SYSTEM_STEADY : u < 0.85 ? SYSTEM_BURSTY : SYSTEM_MIXED;
 }
 
-static bool system_draw_codes(const struct model *m, struct model_random *r, struct system_task *t)
+static bool draw_codes(const struct model *m, struct model_random *r, struct system_task *t)
 {
     t->n_codes = t->kind == SYSTEM_NARROW || t->kind == SYSTEM_STEADY ? 1 : 2 + (model_random_uniform(r) < 0.3);
     for (unsigned i = 0; i < t->n_codes; i++)
-        if (!system_draw_width(m, r, i > 0 || t->kind == SYSTEM_STEADY, &t->code[i]))
+        if (!draw_width(m, r, i > 0 || t->kind == SYSTEM_STEADY, &t->code[i]))
             return false;
     return true;
 }
 
 /* From the beginning of a burst to that of the next; and how long a burst is. */
-static void system_draw_bursts(struct model_random *r, struct system_task *t)
+static void draw_bursts(struct model_random *r, struct system_task *t)
 {
     bool mixed = t->kind == SYSTEM_MIXED;
-    double period = mixed ? system_spread_between(r, 20e3, 2e6) : system_spread_between(r, 200, 50e3);
-    t->wide_work = mixed ? period * system_between(r, 0.1, 0.9)
-                         : system_spread_between(r, 10, fmin(5000, 0.5 * period));
+    double period = mixed ? spread_between(r, 20e3, 2e6) : spread_between(r, 200, 50e3);
+    t->wide_work = mixed ? period * system_between(r, 0.1, 0.9) : spread_between(r, 10, fmin(5000, 0.5 * period));
     t->narrow_work = period - t->wide_work;
 }
 
-static bool system_draw_task(struct system *s, struct model_random *r, unsigned number, uint64_t seed)
+static bool draw_task(struct system *s, struct model_random *r, unsigned number, uint64_t seed)
 {
     struct system_task *t = &s->task[number];
     bool sleeps = model_random_uniform(r) < 0.5;
-    *t = (struct system_task){.kind = system_draw_kind(r), .pid = FIRST_PID + number, .goal = INFINITY, .goal_us = NAN};
+    *t = (struct system_task){.kind = draw_kind(r), .pid = FIRST_PID + number, .goal = INFINITY, .goal_us = NAN};
     t->cgroup = 1 + system_number(r, 0, CONTAINERS - 1);
-    t->run_us = sleeps ? system_spread_between(r, 500, 50e3) : INFINITY;
-    t->sleep_us = system_spread_between(r, 500, 20e3);
+    t->run_us = sleeps ? spread_between(r, 500, 50e3) : INFINITY;
+    t->sleep_us = spread_between(r, 500, 20e3);
     t->migrates = system_between(r, 0, 0.1);
-    system_draw_bursts(r, t);
+    draw_bursts(r, t);
     model_random_init(&t->random, seed, 1 + number, 2);
-    if (!system_draw_codes(&s->model, r, t))
+    if (!draw_codes(&s->model, r, t))
         return false;
     if (t->n_codes == 1)
         system_task_next_phase(t);
@@ -130,23 +130,6 @@ static bool system_draw_task(struct system *s, struct model_random *r, unsigned 
 
 /* ---- the system ---- */
 
-/* Levels follow the code at once: what its instructions demand, and nothing for a change. */
-static void system_idealize(struct model *m)
-{
-    m->wait_us = m->wait_sigma_us = m->halt_us = m->halt_sigma_us = m->throttle_sigma_us = 0;
-    m->release_tau_us = m->volts_ramp_us = 0;
-    for (size_t i = 0; i < m->n_classes; i++)
-        m->classes[i].wait_double = 0;
-    for (size_t from = 0; from < MODEL_CLASSES_MAX; from++)
-        for (size_t to = 0; to < MODEL_CLASSES_MAX; to++)
-            for (size_t i = 0; i < m->transitions[from][to].n_steps; i++) {
-                struct model_step *step = &m->transitions[from][to].steps[i];
-                step->us = step->tau_us = 0;
-                for (size_t k = 0; k < step->n_variants; k++)
-                    step->variants[k].us = 0;
-            }
-}
-
 /* Only licenses, and what the profiler's own pauses do not mask. */
 static void system_model(struct system *s, const struct model *m)
 {
@@ -154,12 +137,10 @@ static void system_model(struct system *s, const struct model *m)
     s->model.n_interrupts = 0;
     s->model.world = (struct model_world){0};
     s->model.has_power = false;
-    if (s->flags & SYSTEM_NO_WAITS)
-        system_idealize(&s->model);
     s->reference_ghz = model_mean_ghz(m, 0, m->cores);
 }
 
-static void system_draw_cores(struct system *s, struct model_random *r)
+static void draw_cores(struct system *s, struct model_random *r)
 {
     unsigned most = s->model.cores < SYSTEM_CORES_MAX ? s->model.cores : SYSTEM_CORES_MAX;
     s->n_threads = model_random_uniform(r) < 0.75 ? 2 : 1;
@@ -171,7 +152,7 @@ static void system_draw_cores(struct system *s, struct model_random *r)
     s->elsewhere = system_number(r, 0, s->model.cores - s->n_cores);
 }
 
-static bool system_set_going(struct system *s, uint64_t seed)
+static bool set_going(struct system *s, uint64_t seed)
 {
     system_schedule_begin(&s->schedule, s->task, s->n_tasks, s->n_cpus, seed);
     s->next = system_schedule_next(&s->schedule, s->task);
@@ -192,16 +173,16 @@ static bool system_set_going(struct system *s, uint64_t seed)
     return true;
 }
 
-static bool system_draw_all(struct system *s, uint64_t seed)
+static bool draw_all(struct system *s, uint64_t seed)
 {
     struct model_random r;
     model_random_init(&r, seed, 0, 0);
-    if (!system_kernel_code(&s->model, 0, &s->kernel) || !system_kernel_code(&s->model, 0.95, &s->spin))
+    if (!kernel_code(&s->model, 0, &s->kernel) || !kernel_code(&s->model, 0.95, &s->spin))
         return false;
-    system_draw_cores(s, &r);
+    draw_cores(s, &r);
     s->n_tasks = (unsigned)(s->n_cpus * system_between(&r, 0.7, 1.5));
     for (unsigned i = 0; i < s->n_tasks; i++)
-        if (!system_draw_task(s, &r, i, seed))
+        if (!draw_task(s, &r, i, seed))
             return false;
     return true;
 }
@@ -219,11 +200,11 @@ int system_new(const struct model *m, uint64_t seed, unsigned flags, struct syst
     *out = s;
     s->flags = flags;
     system_model(s, m);
-    if (!system_draw_all(s, seed))
+    if (!draw_all(s, seed))
         return machine_fail(err, MACHINE_CANNOT, "choose a model with license levels: xeon-gold-6130",
                             "the modelled %s lacks the code for a system: narrow and wide kernels", m->cpu_name);
-    return system_set_going(s, seed) ? MACHINE_OK
-                                     : machine_fail(err, MACHINE_FAILED, "", "out of memory for a modelled system");
+    return set_going(s, seed) ? MACHINE_OK
+                              : machine_fail(err, MACHINE_FAILED, "", "out of memory for a modelled system");
 }
 
 void system_free(struct system *s)

@@ -107,14 +107,14 @@ TEST(test_perf_is_taken_before_timing)
     f.rdpmc_setting = 1;
     f.perf_rdpmc = f.perf_counter = f.perf_counts = true;
     size_t n = choices_from_facts(&f, c, 8);
-    choices_tell(c, n, line, sizeof line);
+    choices_report(c, n, line, sizeof line);
     assert_string_equal(
         line, "measuring with perf (performance counters); more with helper: no /dev/characterize: the kernel module "
               "characterize is not loaded; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded "
               "(--list machines: what would help)");
     f.msr.open_errno = 0; /* registers come along */
     n = choices_from_facts(&f, c, 8);
-    choices_tell(c, n, line, sizeof line);
+    choices_report(c, n, line, sizeof line);
     assert_string_equal(line, "measuring with perf (performance counters; registers); more with helper: no "
                               "/dev/characterize: the kernel module characterize is not loaded (--list machines: what "
                               "would help)");
@@ -159,7 +159,7 @@ TEST(test_msr_that_works)
     snprintf(f.registers.found, sizeof f.registers.found, "core voltage 0.880 V, base 2.1 GHz");
     says(&f, MSR, "time stamps and registers: core voltage 0.880 V, base 2.1 GHz", "");
     assert_true(choose(&f, MSR).usable);
-    choices_tell(c, choices_from_facts(&f, c, 8), line, sizeof line);
+    choices_report(c, choices_from_facts(&f, c, 8), line, sizeof line);
     static const char taken[] = "measuring with msr (frequency, IPC and halts by time stamps; registers); more with ";
     assert_int_equal(strncmp(line, taken, sizeof taken - 1), 0);
     f.registers.found[0] = '\0';
@@ -210,7 +210,7 @@ TEST(test_helper_is_the_best)
     says(&f, HELPER, "APERF (no performance counters)", "");
     f.helper.hello.can |= CHARACTERIZE_CAN_PMU;
     says(&f, HELPER, "interrupts masked; frequency by performance counters", "");
-    choices_tell(c, choices_from_facts(&f, c, 8), line, sizeof line);
+    choices_report(c, choices_from_facts(&f, c, 8), line, sizeof line);
     assert_string_equal(line, "measuring with helper");
 }
 
@@ -230,18 +230,18 @@ TEST(test_what_auto_tells)
     struct machine_choice c[8];
     char line[600], small[20];
     size_t n = choices_from_facts(&f, c, 8);
-    choices_tell(c, n, line, sizeof line);
+    choices_report(c, n, line, sizeof line);
     assert_string_equal(
         line,
         "measuring with timing (frequency, IPC and halts by time stamps); more with helper: no /dev/characterize: "
         "the kernel module characterize is not loaded; perf: no PMU in this virtual machine; msr: no "
         "/dev/cpu/3/msr: the kernel module msr is not loaded (--list machines: what would help)");
     assert_null(strchr(line, '\n'));
-    choices_tell(c, n, small, sizeof small);
+    choices_report(c, n, small, sizeof small);
     assert_string_equal(small, "measuring with timi");
     for (size_t i = 0; i < n; i++)
         c[i].usable = false;
-    choices_tell(c, n, line, sizeof line);
+    choices_report(c, n, line, sizeof line);
     assert_int_equal(strncmp(line, "nothing: helper: ", 17), 0);
     assert_int_equal(choices_from_facts(&f, c, 2), 2);
 }

@@ -81,7 +81,7 @@ static void opens(const char *name, const char *broken, bool msr, int status, co
     memset(&made, 0, sizeof made);
     made.broken = broken;
     c[2].usable = msr;
-    assert_int_equal(open_from_choices(name, c, n, &made_openers, &m, line, sizeof line, &err), status);
+    assert_int_equal(choices_open(name, c, n, &made_openers, &m, line, sizeof line, &err), status);
     assert_string_equal(made.opened, tried);
     assert_string_equal(line, told);
     assert_true((made.open != NULL) == (status == MACHINE_OK));
@@ -135,7 +135,7 @@ TEST(test_what_works_instead_of_one_that_does_not)
         size_t n = choices(c);
         for (size_t k = 0; i == 1 && k < n; k++)
             c[k].usable = false;
-        assert_int_equal(open_from_choices(names[i], c, n, &made_openers, &m, NULL, 0, &err), MACHINE_CANNOT);
+        assert_int_equal(choices_open(names[i], c, n, &made_openers, &m, NULL, 0, &err), MACHINE_CANNOT);
         size_t length = strlen(err.remedy), end = strlen(work[i]);
         if (length < end || strcmp(err.remedy + length - end, work[i]) != 0)
             fail_msg("%s: %s", names[i], err.remedy);
@@ -152,9 +152,9 @@ TEST(test_counters_that_get_no_registers_are_closed)
     memset(&made, 0, sizeof made);
     made.broken = "";
     made.no_registers = true;
-    assert_int_equal(open_from_choices("perf", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_FAILED);
+    assert_int_equal(choices_open("perf", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_FAILED);
     assert_null(made.open);
-    assert_int_equal(open_from_choices("auto", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_OK);
+    assert_int_equal(choices_open("auto", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_OK);
     assert_string_equal(line,
                         "measuring with msr (frequency, IPC and halts by time stamps; registers); more with " HELPER
                         "; perf: looked usable, but could not be opened: out of memory" LISTED);
@@ -212,7 +212,7 @@ static void open_both(struct machine *out)
     fake_pmu_reset();
     fake_pmu.programmable = 8;
     fake_pmu_system(&made_system, &leaves);
-    if (open_from_choices("auto", c, choices(c), &how, out, told, sizeof told, &err) != MACHINE_OK)
+    if (choices_open("auto", c, choices(c), &how, out, told, sizeof told, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
 }
 

@@ -15,8 +15,7 @@
 #include <unistd.h>
 
 #include "drivers/block/block.h"
-#include "drivers/block/block_code.h"
-#include "drivers/block/block_try.h"
+#include "drivers/block/block_parts.h"
 #include "tests/support/folder.h"
 #include "tests/support/test.h"
 

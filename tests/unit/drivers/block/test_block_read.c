@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "drivers/block/block.h"
-#include "drivers/block/block_read.h"
+#include "drivers/block/block_parts.h"
 #include "tests/support/folder.h"
 #include "tests/support/golden.h"
 #include "tests/support/strict_memory.h"

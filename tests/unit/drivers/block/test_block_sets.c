@@ -2,7 +2,7 @@
 /* Instruction sets of blocks: which bit of CPUID says that a CPU has one, by the compiler's names of the bits. */
 #include <cpuid.h>
 
-#include "drivers/block/block_sets.h"
+#include "drivers/block/block_parts.h"
 #include "kernels/kernels.h"
 #include "tests/support/test.h"
 

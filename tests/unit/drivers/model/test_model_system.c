@@ -20,7 +20,7 @@ static struct system *drawn_system(uint64_t seed, unsigned flags)
 {
     struct machine_error err;
     struct system *s;
-    assert_int_equal(system_new(&model, seed, flags, &s, &err), MACHINE_OK);
+    assert_int_equal(truth_system(&model, seed, flags, &s, &err), MACHINE_OK);
     return s;
 }
 
@@ -214,8 +214,8 @@ TEST(test_late_times_are_like_early_ones)
             struct system *early, *late;
             unsigned flags = k % 4;
             uint64_t seed = k == 0 ? 9 : k;
-            assert_int_equal(system_new(&other, seed, flags, &early, &err), MACHINE_OK);
-            assert_int_equal(system_new(&other, seed, flags, &late, &err), MACHINE_OK);
+            assert_int_equal(truth_system(&other, seed, flags, &early, &err), MACHINE_OK);
+            assert_int_equal(truth_system(&other, seed, flags, &late, &err), MACHINE_OK);
             begin_late(late, LATE_US - us);
             let_stop_after(early, UINT64_MAX);
             system_finish(early, us);
@@ -244,7 +244,7 @@ TEST(test_late_samples_are_taken)
         struct machine_error err;
         struct system *s;
         uint64_t taken = 0;
-        assert_int_equal(system_new(&scattered, seed, 0, &s, &err), MACHINE_OK);
+        assert_int_equal(truth_system(&scattered, seed, 0, &s, &err), MACHINE_OK);
         profile_truth_setup(&model, seed, &setup);
         begin_late(s, LATE_US - 20e6);
         let_stop_after(s, 40000000);

@@ -128,9 +128,9 @@ TEST_WITH(a_ramp_ends_where_time_is_too_coarse, open_rig, close_rig)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct model_core c = {.model = &s->model, .cores = 1, .now = cases[i].now};
         model_ramp_begin(&c, 9, cases[i].tau_us);
-        assert_true((c.ramps.tau > 0) == cases[i].goes_on);
+        assert_true((c.ramps.ghz.tau > 0) == cases[i].goes_on);
         model_ramp_fade_begin(&c, 0.5, cases[i].tau_us, 0);
-        assert_true((c.ramps.fade_tau > 0) == cases[i].goes_on);
+        assert_true((c.ramps.fade.tau > 0) == cases[i].goes_on);
         assert_true((model_ramp_fade(&c) < 1) == cases[i].goes_on);
     }
 }

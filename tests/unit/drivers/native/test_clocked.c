@@ -235,21 +235,33 @@ TEST_WITH(rates_of_payloads, make_native, NULL)
 
 /* ---- around a repetition ---- */
 
+static struct sampling_log sampled;
+
+static void sample_made(struct native *s, const struct sampling *plan, struct sampling_log *log)
+{
+    (void)s;
+    (void)plan;
+    *log = sampled;
+}
+
 TEST_WITH(what_came_meanwhile_is_told, make_native, NULL)
 {
-    static const struct segment segments[] = {{.duration_us = 300}, {.duration_us = 20.5}};
+    const struct payload adds = kernel_named("64add");
+    const struct segment segments[] = {{.payload = adds, .duration_us = 300}, {.payload = adds, .duration_us = 20.5}};
     const struct run_request r = {.segments = segments, .n_segments = 2};
-    struct sampling_log log = {.n = 12, .zero_tsc = 77, .zero_reading = 5, .cut = true};
-    struct native_watch watch;
+    struct sampling_log log;
+    struct machine_error err;
     struct recording rec;
     uint64_t words[1];
+    sampled = (struct sampling_log){.n = 12, .zero_tsc = 77, .zero_reading = 5, .cut = true};
+    made.prepared = true;
+    made.lanes[0] = (struct sampling_lane){.run = adds.run, .dirty = adds.dirty};
+    made.n_lanes = 1;
     made.setup.n_counters = 3;
     made.setup.max_samples = 500;
     usage = (struct rusage){.ru_minflt = 100, .ru_majflt = 1000, .ru_nvcsw = 10000, .ru_nivcsw = 100000};
     growth = (struct rusage){.ru_minflt = 2, .ru_majflt = 30, .ru_nvcsw = 500, .ru_nivcsw = 7000};
-    native_begin(&made, &r, &watch);
-    assert_float_equal(watch.us, 320.5, 0);
-    native_end(&made, &watch, &log, words, &rec);
+    assert_int_equal(native_run(&made, &r, sample_made, &log, words, &rec, &err), MACHINE_OK);
     assert_int_equal(rec.page_faults, 32);
     assert_int_equal(rec.involuntary_switches, 7000);
     assert_false(rec.migrated);
@@ -257,10 +269,10 @@ TEST_WITH(what_came_meanwhile_is_told, make_native, NULL)
     assert_true(rec.n == 12 && rec.stride == 5 && rec.capacity == 6 * 500 + 1 && rec.zero_tsc == 77 &&
                 rec.zero_reading == 5);
     assert_ptr_equal(rec.words, words);
-    log.cut = false;
+    sampled.cut = false;
     cpu_seen = made.cpu + 1;
-    native_begin(&made, &r, &watch);
-    native_end(&made, &watch, &log, words, &rec);
+    made.n_lanes = 1; /* forgotten after a cut */
+    assert_int_equal(native_run(&made, &r, sample_made, &log, words, &rec, &err), MACHINE_OK);
     assert_true(rec.migrated);
     assert_false(rec.cut);
 }

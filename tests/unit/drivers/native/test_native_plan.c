@@ -71,6 +71,13 @@ TEST_WITH(test_requests, make_native, NULL)
     is_refused(&r, MACHINE_FAILED, "the made machine was not prepared");
 }
 
+static void cut_short(struct native *s, const struct sampling *plan, struct sampling_log *log)
+{
+    (void)s;
+    (void)plan;
+    log->cut = true;
+}
+
 TEST_WITH(test_a_plan, make_native, NULL)
 {
     struct sampling p;
@@ -99,11 +106,9 @@ TEST_WITH(test_a_plan, make_native, NULL)
     made.lanes[0].blocks = 12345;
     assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
     assert_int_equal(p.stretch[0].lane->blocks, 12345);
-    struct native_watch watch;
     struct recording rec;
-    const struct sampling_log cut = {.cut = true};
-    native_begin(&made, &r, &watch);
-    native_end(&made, &watch, &cut, NULL, &rec);
+    struct sampling_log log;
+    assert_int_equal(native_run(&made, &r, cut_short, &log, NULL, &rec, &err), MACHINE_OK);
     assert_true(rec.cut);
     assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
     assert_true(p.stretch[0].lane->blocks != 12345 && made.n_lanes == 3);

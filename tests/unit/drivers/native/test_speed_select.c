@@ -8,7 +8,6 @@
 
 #include "tables/frequency/frequency.h"
 #include "drivers/native/speed_select.h"
-#include "drivers/native/speed_select_abi.h"
 #include "tests/support/folder.h"
 #include "tests/support/test.h"
 

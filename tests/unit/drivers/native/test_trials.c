@@ -14,7 +14,7 @@ static double interrupts_of(const char *text, int cpu)
 {
     FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
     assert_non_null(in);
-    double sum = between_interrupts(in, cpu);
+    double sum = trials_between_interrupts(in, cpu);
     fclose(in);
     return sum;
 }
@@ -38,23 +38,23 @@ TEST(interrupts_of_a_cpu)
 TEST(from_files)
 {
     char root[FOLDER_PATH_MAX];
-    struct between before, now;
+    struct trials_between before, now;
     folder_make(root);
-    between_read(root, 1, &before);
+    trials_between_read(root, 1, &before);
     assert_true(isnan(before.interrupts) && isnan(before.steal_ms) && before.faults >= 0 && before.switches >= 0);
     folder_put(root, "interrupts", "CPU0 CPU1\nLOC: 5 7\n");
     folder_put(root, "stat",
                "cpu 1 1 1 1 1 1 1 99\ncpu0 0 0 0 0 0 0 0 50\ncpu1 0 0 0 0 0 0 0 20 0 0\ncpu10 0 0 0 0 0 0 0 7\n");
-    between_read(root, 1, &before);
+    trials_between_read(root, 1, &before);
     folder_put(root, "interrupts", "CPU0 CPU1\nLOC: 5 17\n");
     folder_put(root, "stat", "cpu1 0 0 0 0 0 0 0 23 0 0\n");
-    between_read(root, 1, &now);
-    between_since(&before, &now);
+    trials_between_read(root, 1, &now);
+    trials_between_since(&before, &now);
     assert_true(now.interrupts == 10 && now.steal_ms == 30);
-    between_read(root, 1, &now);
-    between_since(&now, &before); /* backwards */
+    trials_between_read(root, 1, &now);
+    trials_between_since(&now, &before); /* backwards */
     assert_true(isnan(before.interrupts) && isnan(before.steal_ms));
-    between_read(NULL, 1, &now);
+    trials_between_read(NULL, 1, &now);
     assert_true(isnan(now.interrupts) && isnan(now.steal_ms) && now.switches >= 0);
     folder_remove(root);
 }

@@ -110,9 +110,9 @@ TEST(test_when_the_rate_is_full)
     ticks[0] = 1000;
     for (size_t i = 1; i < BLOCKS; i++)
         ticks[i] = ticks[i - 1] + (i <= SLOW ? 80 : 40) + (i == 200 ? 9000 : 0);
-    assert_int_equal(first_use_full(ticks, BLOCKS, scratch), SLOW);
+    assert_int_equal(native_first_use_full(ticks, BLOCKS, scratch), SLOW);
     for (size_t i = 1; i < BLOCKS; i++)
         ticks[i] = ticks[i - 1] + 40;
-    assert_int_equal(first_use_full(ticks, BLOCKS, scratch), 0);
-    assert_int_equal(first_use_full(ticks, 5, scratch), 5);
+    assert_int_equal(native_first_use_full(ticks, BLOCKS, scratch), 0);
+    assert_int_equal(native_first_use_full(ticks, 5, scratch), 5);
 }
