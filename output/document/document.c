@@ -246,14 +246,14 @@ static bool is_fact(const struct document_item *item)
     return item->kind == DOCUMENT_FACT || item->kind == DOCUMENT_WARNING;
 }
 
-/* The columns that names of the facts take among which item i stands, two blanks included. */
+/* The columns that names of the facts take among which item i stands, a blank included. */
 static unsigned names_width(const struct document *d, size_t i)
 {
     unsigned width = NAMES_LEAST;
     while (i > 0 && is_fact(&d->items[i - 1]))
         i--;
     for (; i < d->n && is_fact(&d->items[i]); i++) {
-        unsigned own = screen_text_columns(d->items[i].name, strlen(d->items[i].name)) + 2;
+        unsigned own = screen_text_columns(d->items[i].name, strlen(d->items[i].name)) + 1;
         width = own > width ? own : width;
     }
     return width;
