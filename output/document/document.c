@@ -95,6 +95,15 @@ void document_begin(struct document *d, const char *title, const char *cpu, cons
                                        .most = SIZE_MAX});
 }
 
+void document_begin_table(struct document *d, const char *title, const struct table *t)
+{
+    const char *source = table_meta(t, "source");
+    document_begin(d, title, table_meta(t, "cpu"),
+                   !table_modelled(t)   ? NULL
+                   : source && *source ? source
+                                       : "modelled, not measured");
+}
+
 void document_section(struct document *d, enum document_where where, const char *place, const char *heading)
 {
     add_item(d, (struct document_item){.kind = DOCUMENT_SECTION,

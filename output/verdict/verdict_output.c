@@ -332,14 +332,9 @@ void verdict_lines(const struct table *tables, size_t n, char *out, size_t size)
 void verdict_print(FILE *out, bool colour, const struct verdict *v)
 {
     const enum kernel_weight other = v->weight == KERNEL_HEAVY ? KERNEL_LIGHT : KERNEL_HEAVY;
-    const struct table *t = v->tables.frequency;
-    const char *source = table_meta(t, "source");
     struct document d;
     char text[80];
-    document_begin(&d, "Does wide code pay here?", table_meta(t, "cpu"),
-                   !table_modelled(t)   ? NULL
-                   : source && *source ? source
-                                       : "modelled, not measured");
+    document_begin_table(&d, "Does wide code pay here?", v->tables.frequency);
     document_fact(&d, "Prefer", "%s: %s", answer(v, v->weight, text), v->side[v->weight].why);
     if (v->side[other].n > 1)
         document_fact(&d, "", "%s: %s", answer(v, other, text), v->side[other].why);
