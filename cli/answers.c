@@ -71,7 +71,7 @@ static int answers_wake_json(FILE *stream, const void *data)
 static int answers_wake_chart(const void *data, struct chart *c, char *why, size_t size)
 {
     const struct answered_wake *a = data;
-    return wake_chart(a->points, a->n, a->stages, a->source, c, why, size);
+    return chart_first_uses(a->points, a->n, a->stages, a->source, c, why, size);
 }
 
 const struct outputs_kind answers_wake = {
@@ -82,7 +82,7 @@ const struct outputs_kind answers_wake = {
 int answers_tell_wake(const struct outputs *out, const struct answered_wake *a)
 {
     FILE *screen = outputs_screen(out);
-    wake_text_print(screen, a->stages, a->source);
+    phases_text_print_stages(screen, a->stages, a->source);
     return outputs_write(out, a, screen, "\n");
 }
 

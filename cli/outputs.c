@@ -29,7 +29,7 @@ int outputs_choose(const struct options *o, const struct outputs_kind *kind, con
     const char *into = o->output != NULL ? o->output : single ? NULL : directory;
     *out = (struct outputs){.kind = kind, .plot_asked = o->plot != NULL, .plot_possible = plot_possible()};
     if (out->plot_asked && !out->plot_possible)
-        return refuse(CANNOT, "--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
+        return refuse(CANNOT, "--plot needs gnuplot, which is not in PATH; %s", plot_remedy);
     for (int i = 0; i < OUTPUT_FORMS; i++) {
         labels[i] = kind->form[i].label;
         if (labels[i] == NULL || (named[i] == NULL && into == NULL))
@@ -63,7 +63,7 @@ static int outputs_draw(const struct outputs *out, const void *data, char why[WH
     struct chart chart;
     why[0] = '\0';
     if (!out->plot_possible) {
-        snprintf(why, WHY_SIZE, "gnuplot is not in PATH (%s)", gnuplot_remedy);
+        snprintf(why, WHY_SIZE, "gnuplot is not in PATH (%s)", plot_remedy);
         return DONE;
     }
     int status = out->kind->chart(data, &chart, why, WHY_SIZE);

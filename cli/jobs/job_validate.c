@@ -50,12 +50,12 @@ static int validation_print_csv(FILE *stream, const void *verdicts)
 
 static int validation_print_json(FILE *stream, const void *verdicts)
 {
-    return file_print_json(stream, validation_to_json(verdicts));
+    return file_print_json(stream, validate_to_json(verdicts));
 }
 
 static int validation_print_junit(FILE *stream, const void *verdicts)
 {
-    return file_print_json(stream, validation_to_junit(verdicts));
+    return file_print_json(stream, validate_to_junit(verdicts));
 }
 
 static const struct outputs_kind validation = {

@@ -79,6 +79,6 @@ void document_print(FILE *out, bool colour, struct document *d);
 
 /*
  * As a page: the template data/report/NAME.html.in, which has a place for each section and value, and those of
- * page_words_values() (html.h). 0, or -1 with one line in `why`; with none where the stream failed.
+ * html_words_values() (html.h). 0, or -1 with one line in `why`; with none where the stream failed.
  */
 int document_page(FILE *out, struct document *d, const char *name, char *why, size_t why_size);

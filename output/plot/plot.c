@@ -17,7 +17,7 @@
 #include "util/error.h"
 #include "util/plain_text.h"
 
-const char gnuplot_remedy[] = "apt-get install gnuplot-nox, or your system's package of gnuplot";
+const char plot_remedy[] = "apt-get install gnuplot-nox, or your system's package of gnuplot";
 
 /* ---- gnuplot ---- */
 
@@ -167,7 +167,7 @@ static char *plot_image(const struct chart *c, enum plot_form form, size_t *size
     char *script = NULL, *told = NULL, *bytes = NULL;
     size_t length = 0, told_length = 0;
     if (!plot_possible()) {
-        snprintf(why, why_size, "gnuplot is not installed: %s", gnuplot_remedy);
+        snprintf(why, why_size, "gnuplot is not installed: %s", plot_remedy);
         return NULL;
     }
     FILE *out = open_memstream(&script, &length), *tips = open_memstream(&told, &told_length);

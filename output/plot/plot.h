@@ -10,7 +10,7 @@
 enum plot_form { PLOT_SVG, PLOT_PNG };
 
 /* How to get gnuplot; a clause without a full stop. */
-extern const char gnuplot_remedy[];
+extern const char plot_remedy[];
 
 /* The format that a file name requests by its ending (.svg, .png, in either case). Returns 0, or -1: another ending. */
 int plot_form_of(const char *path, enum plot_form *form);

@@ -71,15 +71,16 @@ void self_test_text_print(FILE *out, const struct self_test_readings *r, const s
  * self-test.json, readings.json, host.json, and below sysroot/ the files that --check environment reads
  * (environment_pack.h).
  */
-struct bundle {
+struct self_test_bundle {
     struct archive_member *member; /* n, malloc'ed */
     size_t n;
 };
 
 /* `root`: "", or a folder laid out like a computer's root. Returns 0, or -1: out of memory. bundle_free in any case. */
-int bundle_make(struct bundle *b, const char *root, const json_t *self_test, const struct self_test_readings *r);
-void bundle_free(struct bundle *b);
+int self_test_bundle_make(struct self_test_bundle *b, const char *root, const json_t *self_test,
+                          const struct self_test_readings *r);
+void self_test_bundle_free(struct self_test_bundle *b);
 /* Writes it. Returns 0, or -1 with errno. */
-int bundle_print(FILE *out, const struct bundle *b);
+int self_test_bundle_print(FILE *out, const struct self_test_bundle *b);
 /* The readings of a bundle, which may come from anybody. Returns 0 (self_test_free), or -1 with one clause in `why`. */
-int bundle_read(const char *path, struct self_test_readings *out, char *why, size_t why_size);
+int self_test_bundle_read(const char *path, struct self_test_readings *out, char *why, size_t why_size);

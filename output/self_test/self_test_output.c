@@ -103,7 +103,7 @@ json_t *self_test_lines_json(const struct self_test_readings *r, const struct se
 /* ---- bundles ---- */
 
 /* Takes over `text`. Returns 0, or -1: out of memory. */
-static int take(struct bundle *b, const char *folder, const char *name, char *text, size_t size)
+static int take(struct self_test_bundle *b, const char *folder, const char *name, char *text, size_t size)
 {
     struct archive_member *member = text && list_room(&b->member, b->n, sizeof *b->member) ? &b->member[b->n] : NULL;
     if (!member) {
@@ -123,7 +123,7 @@ static int take(struct bundle *b, const char *folder, const char *name, char *te
 }
 
 /* Takes over the reference. Returns 0, or -1: out of memory. */
-static int add(struct bundle *b, const char *name, json_t *json, size_t flags)
+static int add(struct self_test_bundle *b, const char *name, json_t *json, size_t flags)
 {
     char *text = json ? json_dumps(json, flags | JSON_PRESERVE_ORDER) : NULL;
     json_decref(json);
@@ -132,7 +132,7 @@ static int add(struct bundle *b, const char *name, json_t *json, size_t flags)
 
 static int add_file(void *data, const char *path, const char *bytes, size_t size, bool read_only)
 {
-    struct bundle *b = data;
+    struct self_test_bundle *b = data;
     size_t n = b->n;
     char *copy = malloc(size + 1);
     if (copy) {
@@ -145,12 +145,13 @@ static int add_file(void *data, const char *path, const char *bytes, size_t size
     return status;
 }
 
-int bundle_make(struct bundle *b, const char *root, const json_t *self_test, const struct self_test_readings *r)
+int self_test_bundle_make(struct self_test_bundle *b, const char *root, const json_t *self_test,
+                          const struct self_test_readings *r)
 {
     char sys[300], proc[300];
     snprintf(sys, sizeof sys, "%s/sys", root);
     snprintf(proc, sizeof proc, "%s/proc", root);
-    *b = (struct bundle){.n = 0};
+    *b = (struct self_test_bundle){.n = 0};
     bool made = add(b, "self-test.json", json_incref((json_t *)(uintptr_t)self_test),
                     JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0 &&
                 add(b, "readings.json", self_test_readings_json(r), JSON_COMPACT) == 0 &&
@@ -159,14 +160,14 @@ int bundle_make(struct bundle *b, const char *root, const json_t *self_test, con
     return made ? 0 : -1;
 }
 
-void bundle_free(struct bundle *b)
+void self_test_bundle_free(struct self_test_bundle *b)
 {
     archive_free(b->member, b->n);
     free(b->member);
-    *b = (struct bundle){.n = 0};
+    *b = (struct self_test_bundle){.n = 0};
 }
 
-int bundle_print(FILE *out, const struct bundle *b)
+int self_test_bundle_print(FILE *out, const struct self_test_bundle *b)
 {
     return archive_write(out, b->member, b->n);
 }
@@ -189,7 +190,7 @@ static int read_members(const struct archive_member *members, size_t n, struct s
     return status;
 }
 
-int bundle_read(const char *path, struct self_test_readings *out, char *why, size_t why_size)
+int self_test_bundle_read(const char *path, struct self_test_readings *out, char *why, size_t why_size)
 {
     struct archive_member members[ARCHIVE_MEMBERS_MAX];
     size_t n = 0;

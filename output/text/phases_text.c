@@ -434,7 +434,7 @@ static void put_stages(struct document *d, const struct wake_stages *s)
     document_pivot(d, &p);
 }
 
-void wake_text_print(FILE *out, const struct wake_stages *s, const struct wake_source *source)
+void phases_text_print_stages(FILE *out, const struct wake_stages *s, const struct wake_source *source)
 {
     char title[200];
     struct document d;

@@ -13,4 +13,4 @@
 void phases_text_print(FILE *out, bool colour, const struct trace *t, const struct phases *p, const char *missing);
 
 /* The stages as a table, and what it does not show. */
-void wake_text_print(FILE *out, const struct wake_stages *s, const struct wake_source *source);
+void phases_text_print_stages(FILE *out, const struct wake_stages *s, const struct wake_source *source);

@@ -99,7 +99,7 @@ static size_t figures_of_text(const struct table *t, const char *text, int level
     return n;
 }
 
-int stated_figures(const struct table *t, struct sku_figure **out, size_t *n)
+int validate_stated(const struct table *t, struct sku_figure **out, size_t *n)
 {
     size_t room = (t->n_settings + 1) * RANGES_MAX;
     const char *source = table_setting(t, "turbo_limits_source");
@@ -549,7 +549,7 @@ int validate_tables(const struct sku *sku, const struct table *const *tables, si
     size_t n_stated = 0;
     table_init(out, "validate", columns, sizeof columns / sizeof *columns);
     put_meta(out, sku, n ? tables[0] : NULL);
-    if (frequency && stated_figures(frequency, &stated, &n_stated))
+    if (frequency && validate_stated(frequency, &stated, &n_stated))
         out->failed = true;
     for (size_t i = 0; i < sku->n_figures && !out->failed; i++)
         put_figure(&sku->figures[i], tables, n, out);

@@ -60,14 +60,14 @@ void validate_print_findings(FILE *out, const struct table *verdicts);
 #define VALIDATE_TO_FIND_PERCENT 20.0
 
 /* characterize-validation/1 (doc/formats.md), malloc'ed; NULL: out of memory. */
-char *validation_to_json(const struct table *verdicts);
+char *validate_to_json(const struct table *verdicts);
 
 /*
  * A JUnit test suite, a test case for each figure (malloc'ed; NULL: out of memory): what deviates has failed, what is
  * undecided, not measured or not published is skipped, with the reason. (JUnit's XML has no normative schema; these are
  * the elements of Apache Ant's JUnit task, which Jenkins and GitLab read.)
  */
-char *validation_to_junit(const struct table *verdicts);
+char *validate_to_junit(const struct table *verdicts);
 
 /* ---- what the processor says of itself ---- */
 
@@ -78,7 +78,7 @@ char *validation_to_junit(const struct table *verdicts);
  * the processor lists, whose names do not say which instructions belong to them. A limit is what is allowed, not what
  * is reached: figures that have `limit` set. *out is to be freed (NULL: none). 0, or -1: out of memory.
  */
-int stated_figures(const struct table *frequency, struct sku_figure **out, size_t *n);
+int validate_stated(const struct table *frequency, struct sku_figure **out, size_t *n);
 
 /* ---- what is remarkable, whether or not anybody has published a figure of it: validate_findings.c ---- */
 

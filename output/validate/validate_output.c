@@ -162,7 +162,7 @@ static json_t *figure_json(const struct table *v, size_t row, bool *failed)
     return o;
 }
 
-char *validation_to_json(const struct table *v)
+char *validate_to_json(const struct table *v)
 {
     static const char *const metas[] = {"cpu", "machine", "source", "version", "date", "environment", "warning"};
     bool failed = false;
@@ -253,7 +253,7 @@ static void print_case(FILE *out, const struct table *v, size_t row)
     fputs("</system-out>\n    </testcase>\n", out);
 }
 
-char *validation_to_junit(const struct table *v)
+char *validate_to_junit(const struct table *v)
 {
     char *text = NULL;
     size_t length, deviates = validate_count(v, "deviates");

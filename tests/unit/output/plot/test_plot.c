@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* trace_chart.c, chart_spans.c, plot.c, gnuplot.c: the script, its labels, and what gnuplot makes of it. */
+/* trace_chart.c, chart_script.c, plot.c: the script, its labels, and what gnuplot makes of it. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>

@@ -24,7 +24,7 @@
 
 enum { PARTS_MAX = 16 };
 
-static struct page_words words;
+static struct html_words words;
 
 /* A report of the sample tables. */
 struct example {
@@ -492,7 +492,7 @@ static void what_is_not_there_is_named(void **state)
 {
     static const char *const files[] = {"page.html.in", "table.html.in", "style.css", "script.js", "words.json"};
     char folder[FOLDER_PATH_MAX], command[400], why[600];
-    struct page_words w;
+    struct html_words w;
     (void)state;
     folder_make(folder);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -500,7 +500,7 @@ static void what_is_not_there_is_named(void **state)
                  folder, files[i]);
         assert_int_equal(system(command), 0);
         setenv("CHARACTERIZE_DATA", folder, 1);
-        assert_int_equal(page_words_read(&w, why, sizeof why), -1);
+        assert_int_equal(html_words_read(&w, why, sizeof why), -1);
         setenv("CHARACTERIZE_DATA", "data", 1);
         char name[40];
         snprintf(name, sizeof name, "'%.*s'", (int)strcspn(files[i], "."), files[i]);
@@ -518,7 +518,7 @@ static void what_is_not_there_is_named(void **state)
                  folder, folder, broken[i][0], folder);
         assert_int_equal(system(command), 0);
         setenv("CHARACTERIZE_DATA", folder, 1);
-        assert_int_equal(page_words_read(&w, why, sizeof why), -1);
+        assert_int_equal(html_words_read(&w, why, sizeof why), -1);
         setenv("CHARACTERIZE_DATA", "data", 1);
         if (!strstr(why, broken[i][1]) || strncmp(why, folder, strlen(folder)) != 0 || !strstr(why, "restore the file"))
             fail_msg("%s: %s", broken[i][0], why);
@@ -592,7 +592,7 @@ int main(void)
 {
     char why[300];
     setenv("CHARACTERIZE_DATA", "data", 1);
-    if (page_words_read(&words, why, sizeof why) != 0) {
+    if (html_words_read(&words, why, sizeof why) != 0) {
         puts(why);
         return 1;
     }
@@ -617,6 +617,6 @@ int main(void)
         cmocka_unit_test(pictures_are_fitted_into_the_page),
     };
     int failed = cmocka_run_group_tests_name("report", tests, NULL, NULL);
-    page_words_free(&words);
+    html_words_free(&words);
     return failed;
 }
