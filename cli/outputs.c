@@ -35,7 +35,7 @@ int outputs_choose(const struct options *o, const struct outputs_kind *kind, con
     const char *into = o->output != NULL ? o->output : single ? NULL : directory;
     *out = (struct outputs){.kind = kind, .plot_asked = o->plot != NULL, .plot_possible = plot_possible()};
     if (out->plot_asked && !out->plot_possible)
-        return refuse(CANNOT, "--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
+        return refuse(CANNOT, "--plot needs gnuplot, which is not in PATH; %s", plot_remedy);
     for (int i = 0; i < OUTPUT_FORMS; i++) {
         labels[i] = kind->form[i].label;
         if (labels[i] == NULL || (named[i] == NULL && into == NULL))
@@ -69,7 +69,7 @@ static int draw(const struct outputs *out, const void *data, char why[WHY_SIZE])
     struct chart chart;
     why[0] = '\0';
     if (!out->plot_possible) {
-        snprintf(why, WHY_SIZE, "gnuplot is not in PATH (%s)", gnuplot_remedy);
+        snprintf(why, WHY_SIZE, "gnuplot is not in PATH (%s)", plot_remedy);
         return DONE;
     }
     int status = out->kind->chart(data, &chart, why, WHY_SIZE);
@@ -173,7 +173,7 @@ static int print_stages_json(FILE *stream, const void *data)
 static int draw_wake(const void *data, struct chart *c, char *why, size_t size)
 {
     const struct answered_wake *a = data;
-    return wake_chart(a->points, a->n, a->stages, a->source, c, why, size);
+    return chart_first_uses(a->points, a->n, a->stages, a->source, c, why, size);
 }
 
 const struct outputs_kind answers_wake = {
@@ -184,7 +184,7 @@ const struct outputs_kind answers_wake = {
 int answers_tell_wake(const struct outputs *out, const struct answered_wake *a)
 {
     FILE *screen = outputs_screen(out);
-    wake_text_print(screen, a->stages, a->source);
+    phases_text_print_stages(screen, a->stages, a->source);
     return outputs_write(out, a, screen, "\n");
 }
 

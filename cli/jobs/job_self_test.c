@@ -10,7 +10,7 @@
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
-#include "output/self_test/self_test_output.h"
+#include "output/self_test/self_test.h"
 #include "computer/environment/snapshot.h"
 #include "drivers/machine.h"
 #include "probes/second_opinion.h"
@@ -89,22 +89,22 @@ static int check_bundle(const char *path)
 
 static int print_bundle(FILE *stream, const void *members)
 {
-    return bundle_print(stream, members);
+    return self_test_bundle_print(stream, members);
 }
 
 static int write_bundle(const char *path, const json_t *self_test, const struct self_test_readings *r)
 {
-    struct bundle bundle;
-    int status = bundle_make(&bundle, "", self_test, r) == 0 ? file_write(path, print_bundle, &bundle)
-                                                             : complain_out_of_memory();
-    bundle_free(&bundle);
+    struct self_test_bundle bundle;
+    int status = self_test_bundle_make(&bundle, "", self_test, r) == 0 ? file_write(path, print_bundle, &bundle)
+                                                                       : complain_out_of_memory();
+    self_test_bundle_free(&bundle);
     return status;
 }
 
 static int read_bundle(const char *path, struct self_test_readings *out)
 {
     char why[1000];
-    return bundle_read(path, out, why, sizeof(why)) == 0
+    return self_test_bundle_read(path, out, why, sizeof(why)) == 0
                ? DONE
                : refuse(BAD_USAGE, "%s: %s; it must be a file that --self-test --bundle wrote", path, why);
 }

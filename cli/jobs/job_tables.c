@@ -13,7 +13,6 @@
 #include "cli/stop.h"
 #include "output/report/report.h"
 #include "output/validate/validate.h"
-#include "output/validate/validation_findings.h"
 #include "tables/published/sku.h"
 #include "tables/table/estimates.h"
 #include "util/clock.h"
@@ -68,7 +67,7 @@ int job_table(const struct options *o)
 struct all {
     const char *path;
     struct measuring measuring;
-    struct page_words words;
+    struct html_words words;
     struct run_directory directory;
     const struct table_kind *const *kinds;
     size_t n, done;
@@ -239,7 +238,7 @@ static int write_svg(const char *directory, const char *name, const char *svg)
 }
 
 struct page {
-    const struct page_words *words;
+    const struct html_words *words;
     const struct report_contents *contents;
     char why[200];
 };
@@ -250,7 +249,7 @@ static int print_page(FILE *out, const void *data)
     return report_contents_html(out, p->words, p->contents, p->why, sizeof(p->why));
 }
 
-static int write_page(const char *directory, const struct page_words *words, const struct report_contents *contents)
+static int write_page(const char *directory, const struct html_words *words, const struct report_contents *contents)
 {
     struct page page = {.words = words, .contents = contents}, *data = &page;
     char *file = file_in(directory, "report", ".html"), why[400] = "out of memory";
@@ -340,7 +339,7 @@ int job_all(const struct options *o)
     a->directory.fd = -1;
     char why[600];
     /* read first: what is missing for the report must not be found out after hours */
-    int status = page_words_read(&a->words, why, sizeof(why)) == 0 ? DONE : refuse(FAILED, "%s", why);
+    int status = html_words_read(&a->words, why, sizeof(why)) == 0 ? DONE : refuse(FAILED, "%s", why);
     if (status == DONE)
         status = measuring_open(o, &a->measuring);
     if (status == DONE) {
@@ -365,7 +364,7 @@ int job_all(const struct options *o)
     for (size_t i = 0; i < a->done; i++)
         table_free(&a->tables[i]);
     stop_says(NULL);
-    page_words_free(&a->words);
+    html_words_free(&a->words);
     free(a);
     return status;
 }

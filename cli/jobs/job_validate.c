@@ -12,7 +12,6 @@
 #include "cli/messages.h"
 #include "output/validate/draft.h"
 #include "output/validate/validate.h"
-#include "output/validate/validation_file.h"
 #include "tables/published/sku.h"
 
 enum { VALIDATION_BYTES = 1000000 };
@@ -52,12 +51,12 @@ static int validation_print_csv(FILE *stream, const void *verdicts)
 
 static int validation_print_json(FILE *stream, const void *verdicts)
 {
-    return file_print_json(stream, validation_to_json(verdicts));
+    return file_print_json(stream, validate_to_json(verdicts));
 }
 
 static int validation_print_junit(FILE *stream, const void *verdicts)
 {
-    return file_print_json(stream, validation_to_junit(verdicts));
+    return file_print_json(stream, validate_to_junit(verdicts));
 }
 
 static const struct outputs_kind validation = {

@@ -95,13 +95,20 @@ void document_begin(struct document *d, const char *title, const char *cpu, cons
                                        .most = SIZE_MAX});
 }
 
+void document_begin_table(struct document *d, const char *title, const struct table *t)
+{
+    const char *source = table_meta(t, "source");
+    document_begin(d, title, table_meta(t, "cpu"),
+                   !table_modelled(t)  ? NULL
+                   : source && *source ? source
+                                       : "modelled, not measured");
+}
+
 void document_section(struct document *d, enum document_where where, const char *place, const char *heading)
 {
-    add_item(d, (struct document_item){.kind = DOCUMENT_SECTION,
-                                       .where = where,
-                                       .place = place,
-                                       .text = copied(d, heading),
-                                       .most = SIZE_MAX});
+    add_item(
+        d, (struct document_item){
+               .kind = DOCUMENT_SECTION, .where = where, .place = place, .text = copied(d, heading), .most = SIZE_MAX});
 }
 
 void document_fact(struct document *d, const char *name, const char *text, ...)
@@ -229,9 +236,11 @@ static void print_line(const struct page *p, unsigned column, unsigned indent, c
 
 static void print_head(const struct page *p, const struct document_item *head)
 {
-    fputs(style(p, "\033[1m"), p->out);
-    screen_text_words(p->out, head->text, 0, 2, p->width);
-    fprintf(p->out, "%s\n", style(p, "\033[0m"));
+    if (head->text) {
+        fputs(style(p, "\033[1m"), p->out);
+        screen_text_words(p->out, head->text, 0, 2, p->width);
+        fprintf(p->out, "%s\n", style(p, "\033[0m"));
+    }
     if (head->name)
         print_line(p, 0, 2, head->name);
     if (head->aside) {
@@ -246,14 +255,14 @@ static bool is_fact(const struct document_item *item)
     return item->kind == DOCUMENT_FACT || item->kind == DOCUMENT_WARNING;
 }
 
-/* The columns that names of the facts take among which item i stands, two blanks included. */
+/* The columns that names of the facts take among which item i stands, a blank included. */
 static unsigned names_width(const struct document *d, size_t i)
 {
     unsigned width = NAMES_LEAST;
     while (i > 0 && is_fact(&d->items[i - 1]))
         i--;
     for (; i < d->n && is_fact(&d->items[i]); i++) {
-        unsigned own = screen_text_columns(d->items[i].name, strlen(d->items[i].name)) + 2;
+        unsigned own = screen_text_columns(d->items[i].name, strlen(d->items[i].name)) + 1;
         width = own > width ? own : width;
     }
     return width;
@@ -296,8 +305,8 @@ static void print_section(const struct page *p, const struct document *d, size_t
         if (!is_printed(item))
             continue;
         if (printed++ == 0 && heading)
-            fprintf(p->out, "\n%s%s%s%s", style(p, headed ? "\033[1m" : ""), heading,
-                    style(p, headed ? "\033[0m" : ""), headed ? "\n" : "");
+            fprintf(p->out, "\n%s%s%s%s", style(p, headed ? "\033[1m" : ""), heading, style(p, headed ? "\033[0m" : ""),
+                    headed ? "\n" : "");
         if (item->kind == DOCUMENT_TABLE)
             pivot_list(p->out, p->colour, item->table, &item->list);
         else if (item->kind == DOCUMENT_PIVOT)

@@ -28,22 +28,24 @@ struct document {
 };
 
 /*
- * Begins with the lines above all sections of a text: the title; what was measured (NULL: it says so itself); and, where
- * a model was measured, that it was (NULL: a processor was).
+ * Begins with the lines above all sections of a text: the title (NULL: none); what was measured (NULL: it says so
+ * itself); and, where a model was measured, that it was (NULL: a processor was).
  */
 void document_begin(struct document *d, const char *title, const char *cpu, const char *modelled);
+/* The same of what a table was measured of. */
+void document_begin_table(struct document *d, const char *title, const struct table *t);
 void document_free(struct document *d);
 
 /*
- * A section begins. `heading`: above it in a text; "": an empty line alone; NULL: none. `place`: of the page's template,
- * which the section fills (a string that outlives the document); NULL: it is not on the page. A section that is on the
- * page may be kept from the text.
+ * A section begins. `heading`: above it in a text; "": an empty line alone; NULL: none. `place`: of the page's
+ * template, which the section fills (a string that outlives the document); NULL: it is not on the page. A section that
+ * is on the page may be kept from the text.
  */
 enum document_where { DOCUMENT_EVERYWHERE, DOCUMENT_ON_PAGE };
 void document_section(struct document *d, enum document_where where, const char *place, const char *heading);
 
-/* A name and what is to be said of it, printf's: in a text all that stand together have their texts below each other, an
- * empty name continues the one before; on a page they are a list <dl>. Nothing where there is no text. */
+/* A name and what is to be said of it, printf's: in a text all that stand together have their texts below each other,
+ * an empty name continues the one before; on a page they are a list <dl>. Nothing where there is no text. */
 __attribute__((format(printf, 3, 4))) void document_fact(struct document *d, const char *name, const char *text, ...);
 /* The same, coloured as a warning in a text. */
 __attribute__((format(printf, 3, 4))) void document_warning(struct document *d, const char *name, const char *text,
@@ -70,14 +72,13 @@ void document_pivot(struct document *d, struct pivot *p);
 void document_chart(struct document *d, struct chart *c, const char *title, int described, const char *why);
 
 /* A value of the page's template that is a text by itself, printf's. */
-__attribute__((format(printf, 3, 4))) void document_value(struct document *d, const char *place, const char *text,
-                                                          ...);
+__attribute__((format(printf, 3, 4))) void document_value(struct document *d, const char *place, const char *text, ...);
 
 /* As text, as wide as the screen (util/screen_text.h). `colour`: escape sequences may be used. */
 void document_print(FILE *out, bool colour, struct document *d);
 
 /*
  * As a page: the template data/report/NAME.html.in, which has a place for each section and value, and those of
- * page_words_values() (html.h). 0, or -1 with one line in `why`; with none where the stream failed.
+ * html_words_values() (html.h). 0, or -1 with one line in `why`; with none where the stream failed.
  */
 int document_page(FILE *out, struct document *d, const char *name, char *why, size_t why_size);

@@ -17,7 +17,7 @@ static void put_chart(FILE *out, const struct document_item *item, const char *p
 }
 
 /* Item number i. */
-static void put_item(FILE *out, const struct page_words *w, const struct document *d, size_t i)
+static void put_item(FILE *out, const struct html_words *w, const struct document *d, size_t i)
 {
     const struct document_item *item = &d->items[i];
     char id[40];
@@ -32,7 +32,7 @@ static void put_item(FILE *out, const struct page_words *w, const struct documen
         put_chart(out, item, id);
 }
 
-static void put_values(struct template_values *v, const struct page_words *w, const struct document *d)
+static void put_values(struct template_values *v, const struct html_words *w, const struct document *d)
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->items[i].kind == DOCUMENT_VALUE)
@@ -49,15 +49,15 @@ static void put_values(struct template_values *v, const struct page_words *w, co
 
 int document_page(FILE *out, struct document *d, const char *name, char *why, size_t why_size)
 {
-    struct page_words words = {.all = NULL};
+    struct html_words words = {.all = NULL};
     struct template_file file = {NULL, NULL};
     struct template_values values = {.n = 0};
     *why = '\0';
     document_end_notes(d);
-    int status = d->failed ? error_line(why, why_size, "out of memory") : page_words_read(&words, why, why_size);
+    int status = d->failed ? error_line(why, why_size, "out of memory") : html_words_read(&words, why, why_size);
     if (status == 0)
         status = template_read(&file, "report", name, ".html.in", why, why_size);
-    if (status == 0 && !page_words_values(&words, d->modelled, &values))
+    if (status == 0 && !html_words_values(&words, d->modelled, &values))
         status = error_line(why, why_size, "out of memory");
     if (status == 0) {
         put_values(&values, &words, d);
@@ -65,6 +65,6 @@ int document_page(FILE *out, struct document *d, const char *name, char *why, si
     }
     template_values_free(&values);
     template_file_free(&file);
-    page_words_free(&words);
+    html_words_free(&words);
     return status == 0 && ferror(out) ? -1 : status;
 }

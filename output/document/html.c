@@ -88,7 +88,7 @@ void html_link(FILE *out, const char *name)
 
 /* ---- the words and the look ---- */
 
-static int read_words(struct page_words *w, char *why, size_t why_size)
+static int read_words(struct html_words *w, char *why, size_t why_size)
 {
     static const char remedy[] = "restore the file as it was installed";
     const struct {
@@ -113,7 +113,7 @@ static int read_words(struct page_words *w, char *why, size_t why_size)
     return status;
 }
 
-int page_words_read(struct page_words *w, char *why, size_t why_size)
+int html_words_read(struct html_words *w, char *why, size_t why_size)
 {
     memset(w, 0, sizeof *w);
     if (template_read(&w->page, "report", "page", ".html.in", why, why_size) == 0 &&
@@ -121,11 +121,11 @@ int page_words_read(struct page_words *w, char *why, size_t why_size)
         template_read(&w->style, "report", "style", ".css", why, why_size) == 0 &&
         template_read(&w->script, "report", "script", ".js", why, why_size) == 0 && read_words(w, why, why_size) == 0)
         return 0;
-    page_words_free(w);
+    html_words_free(w);
     return -1;
 }
 
-void page_words_free(struct page_words *w)
+void html_words_free(struct html_words *w)
 {
     template_file_free(&w->page);
     template_file_free(&w->table);
@@ -144,7 +144,7 @@ static size_t unit_ending(const struct table_column *c)
     return repeated ? unit + 1 : 0;
 }
 
-void page_words_column(const struct page_words *w, const struct table_column *c, char *out, size_t size)
+void html_words_column(const struct html_words *w, const struct table_column *c, char *out, size_t size)
 {
     const char *heading = json_string_value(json_object_get(w->columns, c->name));
     if (heading) {
@@ -157,7 +157,7 @@ void page_words_column(const struct page_words *w, const struct table_column *c,
             *p = ' ';
 }
 
-bool page_words_values(const struct page_words *w, bool modelled, struct template_values *v)
+bool html_words_values(const struct html_words *w, bool modelled, struct template_values *v)
 {
     if (!template_begin(v))
         return false;
@@ -210,8 +210,8 @@ static size_t replace(FILE *out, const char *s, const char *prefix)
     return 0;
 }
 
-/* The length of what is left out at s: titles and descriptions (`titles`: of ours they stay), and empty groups, of which
- * gnuplot writes many. 0: nothing. */
+/* The length of what is left out at s: titles and descriptions (`titles`: of ours they stay), and empty groups, of
+ * which gnuplot writes many. 0: nothing. */
 static size_t left_out(const char *s, bool titles)
 {
     static const char *const elements[][2] = {{"<title>", "</title>"}, {"<desc>", "</desc>"}};

@@ -36,7 +36,7 @@ void html_link(FILE *out, const char *name);
 
 /* ---- the words and the look ---- */
 
-struct page_words {
+struct html_words {
     struct template_file page, table;   /* of a report, and of a table's section in it */
     struct template_file style, script; /* CSS; what sorts tables */
     /* words.json; headings of columns by name, publications by letter, words that the report explains */
@@ -44,12 +44,12 @@ struct page_words {
 };
 
 /* Returns 0, or -1 with one line in `why`: which file is not there or cannot be used, and what would work. */
-int page_words_read(struct page_words *w, char *why, size_t why_size);
-void page_words_free(struct page_words *w);
+int html_words_read(struct html_words *w, char *why, size_t why_size);
+void html_words_free(struct html_words *w);
 /* The heading of a column without its unit, into `out`: "frequency" of freq_ghz. */
-void page_words_column(const struct page_words *w, const struct table_column *c, char *out, size_t size);
+void html_words_column(const struct html_words *w, const struct table_column *c, char *out, size_t size);
 /* The values that all pages have: STYLE, SCRIPT, and whether what they tell is modelled. False: out of memory. */
-bool page_words_values(const struct page_words *w, bool modelled, struct template_values *v);
+bool html_words_values(const struct html_words *w, bool modelled, struct template_values *v);
 
 /* ---- pictures ---- */
 
@@ -71,9 +71,9 @@ enum { HTML_ROWS_SHOWN = 16, HTML_ROWS_MAX = 1000, HTML_ROWS_PAPER = 8 };
 
 /* The rows with this caption, in an element of this id. `csv`: the file with all rows, named where the page has not got
  * them all; may be NULL. */
-void html_table(FILE *out, const struct page_words *w, const struct table *t, const char *caption, const char *id,
+void html_table(FILE *out, const struct html_words *w, const struct table *t, const char *caption, const char *id,
                 const char *csv);
 /* Whether it is too wide for a page in portrait. */
 bool html_table_is_wide(const struct table *t);
 /* The key fields of a missing entry for a person: "128fma → 512fma, 16 active cores". */
-void html_missing_name(FILE *out, const struct page_words *w, const struct table *t, size_t entry);
+void html_missing_name(FILE *out, const struct html_words *w, const struct table *t, size_t entry);

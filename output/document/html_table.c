@@ -85,10 +85,10 @@ static const char *readable_unit(const struct table_column *c)
     return none ? NULL : strcmp(c->unit, "us") == 0 ? "\xC2\xB5s" : c->unit;
 }
 
-static void heading(FILE *out, const struct page_words *w, const struct table_column *c)
+static void heading(FILE *out, const struct html_words *w, const struct table_column *c)
 {
     char name[HEADING_MAX];
-    page_words_column(w, c, name, sizeof name);
+    html_words_column(w, c, name, sizeof name);
     html_print(out, "<th scope=\"col\" title=\"%s\"", c->name);
     fputs(c->type == TABLE_TEXT ? "" : " class=\"number\"", out);
     html_print(out, ">%s", name);
@@ -169,7 +169,7 @@ static void rows(FILE *out, const struct table *t, const struct shown_column *co
 /* ---- below the rows ---- */
 
 /* Paper has room for the first rows only: the style sheet leaves the others out (.rows.long). */
-static void notes(FILE *out, const struct page_words *w, const struct table *t, const char *csv)
+static void notes(FILE *out, const struct html_words *w, const struct table *t, const char *csv)
 {
     char name[HEADING_MAX];
     size_t n = 0;
@@ -177,12 +177,12 @@ static void notes(FILE *out, const struct page_words *w, const struct table *t, 
         html_print(out, "<p class=\"note paper\">On paper: the first %zu of %zu rows; all are in %s.</p>\n",
                    (size_t)HTML_ROWS_PAPER, t->n_rows, csv ? csv : "this page");
     for (size_t i = 0; i < t->n_columns; i++) {
-        page_words_column(w, &t->columns[i], name, sizeof name);
+        html_words_column(w, &t->columns[i], name, sizeof name);
         if (same_words(t, i))
             html_print(out, "<p class=\"note\">In all rows, %s: %s</p>\n", name, same_words(t, i));
     }
     for (size_t i = 0; i < t->n_columns; i++) {
-        page_words_column(w, &t->columns[i], name, sizeof name);
+        html_words_column(w, &t->columns[i], name, sizeof name);
         if (!table_is_limit(t, i) && empty_column(t, i))
             html_print(out, n++ ? ", %s" : "<p class=\"note\">No row has a value of: %s", name);
     }
@@ -196,7 +196,7 @@ static void notes(FILE *out, const struct page_words *w, const struct table *t, 
     }
 }
 
-void html_table(FILE *out, const struct page_words *w, const struct table *t, const char *caption, const char *id,
+void html_table(FILE *out, const struct html_words *w, const struct table *t, const char *caption, const char *id,
                 const char *csv)
 {
     struct shown_column columns[TABLE_COLUMNS_MAX];
@@ -229,7 +229,7 @@ void html_table(FILE *out, const struct page_words *w, const struct table *t, co
 
 /* ---- missing entries ---- */
 
-void html_missing_name(FILE *out, const struct page_words *w, const struct table *t, size_t entry)
+void html_missing_name(FILE *out, const struct html_words *w, const struct table *t, size_t entry)
 {
     const char *from = table_missing_text(t, entry, "from"), *to = table_missing_text(t, entry, "to");
     const char *between = from && to ? ", " : "";
@@ -244,7 +244,7 @@ void html_missing_name(FILE *out, const struct page_words *w, const struct table
             continue;
         fputs(between, out);
         between = ", ";
-        page_words_column(w, c, name, sizeof name);
+        html_words_column(w, c, name, sizeof name);
         if (strcmp(c->name, "active_cores") == 0) {
             fprintf(out, "%.0f active core%s", v->number, v->number == 1 ? "" : "s");
             continue;

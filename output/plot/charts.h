@@ -35,9 +35,11 @@ int table_chart(const struct table *t, const char *title, struct chart *c, char 
  * First uses over idle times, both logarithmic, and the stages as lines. At most 4000 points are drawn,
  * evenly taken; of idle time 0 none. Returns 0, or -1 with one line in `why`.
  */
-int wake_chart(const struct wake_point *points, size_t n, const struct wake_stages *s, const struct wake_source *source,
-               struct chart *c, char *why, size_t size);
+int chart_first_uses(const struct wake_point *points, size_t n, const struct wake_stages *s,
+                     const struct wake_source *source, struct chart *c, char *why, size_t size);
 
 /* A phase as a stretch of a chart's time axis, with its colour, its name and its figures: from its start to `end_us`.
  * `unit_us`: microseconds of one unit of the axis. */
 void chart_add_phase(struct chart *c, const struct phase *p, double end_us, double unit_us);
+/* The frequency of a level as a line across a panel, named by its number. */
+void chart_add_level(struct chart *c, struct chart_panel *p, size_t level, double ghz);

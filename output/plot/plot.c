@@ -17,7 +17,7 @@
 #include "util/error.h"
 #include "util/plain_text.h"
 
-const char gnuplot_remedy[] = "apt-get install gnuplot-nox, or your system's package of gnuplot";
+const char plot_remedy[] = "apt-get install gnuplot-nox, or your system's package of gnuplot";
 
 /* ---- gnuplot ---- */
 
@@ -80,8 +80,8 @@ static int run_with(const char *path, int script_fd, int image_fd, int complaint
     return 0;
 }
 
-/* Runs the script with its standard output on image_fd, without reading the user's start-up files. Returns 0, or -1 with
- * one line in `why`: what gnuplot said, or why it could not be started. */
+/* Runs the script with its standard output on image_fd, without reading the user's start-up files. Returns 0, or -1
+ * with one line in `why`: what gnuplot said, or why it could not be started. */
 static int run(const char *script, size_t size, int image_fd, char *why, size_t why_size)
 {
     char path[4096];
@@ -167,7 +167,7 @@ static char *plot_image(const struct chart *c, enum plot_form form, size_t *size
     char *script = NULL, *told = NULL, *bytes = NULL;
     size_t length = 0, told_length = 0;
     if (!plot_possible()) {
-        snprintf(why, why_size, "gnuplot is not installed: %s", gnuplot_remedy);
+        snprintf(why, why_size, "gnuplot is not installed: %s", plot_remedy);
         return NULL;
     }
     FILE *out = open_memstream(&script, &length), *tips = open_memstream(&told, &told_length);

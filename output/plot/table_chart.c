@@ -39,8 +39,8 @@ int table_chart(const struct table *t, const char *title, struct chart *c, char 
 /* More points cannot be told apart. */
 enum { POINTS_DRAWN = 4000 };
 
-int wake_chart(const struct wake_point *points, size_t n, const struct wake_stages *s, const struct wake_source *source,
-               struct chart *c, char *why, size_t size)
+int chart_first_uses(const struct wake_point *points, size_t n, const struct wake_stages *s,
+                     const struct wake_source *source, struct chart *c, char *why, size_t size)
 {
     memset(c, 0, sizeof *c);
     snprintf(c->title, sizeof c->title, "First use after idle%s%.40s", source->unit != NULL ? ": " : "",

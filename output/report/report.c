@@ -228,7 +228,7 @@ const struct report_part *report_contents_add(struct report_contents *c, const s
     return part;
 }
 
-int report_contents_html(FILE *out, const struct page_words *w, const struct report_contents *c, char *why,
+int report_contents_html(FILE *out, const struct html_words *w, const struct report_contents *c, char *why,
                          size_t why_size)
 {
     return report_html(out, w, &c->head, c->parts, c->n, why, why_size);

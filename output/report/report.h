@@ -58,7 +58,7 @@ struct report_part {
  * what could not be measured (equal reasons together), how it was done, words, files. Returns 0, or -1 with one line in
  * `why`: out of memory, or a template with an unknown or a missing place; with none where the stream failed.
  */
-int report_html(FILE *out, const struct page_words *w, const struct report_head *head, const struct report_part *parts,
+int report_html(FILE *out, const struct html_words *w, const struct report_head *head, const struct report_part *parts,
                 size_t n, char *why, size_t why_size);
 /* Whether a text cites a source: its letter as a word of its own, with a section ("G 3.2.2") or alone ("K)", "K,"). */
 bool report_cites(const char *text, char letter);
@@ -96,6 +96,6 @@ void report_contents_page(struct report_contents *c, const char *name);
 const struct report_part *report_contents_add(struct report_contents *c, const struct table_kind *k,
                                               const struct table *t);
 /* As report_html(). */
-int report_contents_html(FILE *out, const struct page_words *w, const struct report_contents *c, char *why,
+int report_contents_html(FILE *out, const struct html_words *w, const struct report_contents *c, char *why,
                          size_t why_size);
 void report_contents_free(struct report_contents *c);

@@ -9,7 +9,7 @@
 
 /* What all sections are made of. */
 struct page {
-    const struct page_words *words;
+    const struct html_words *words;
     const struct report_head *head;
     const struct report_part *parts;
     size_t n;
@@ -120,7 +120,7 @@ static const char *csv_of(const struct report_part *p)
 }
 
 /* The picture and the rows. */
-static void section_values(struct template_values *v, const struct page_words *w, const struct report_part *p,
+static void section_values(struct template_values *v, const struct html_words *w, const struct report_part *p,
                            size_t number)
 {
     char id[40], prefix[40], caption[400];
@@ -138,7 +138,7 @@ static void section_values(struct template_values *v, const struct page_words *w
 }
 
 /* The section number `number` of the page. Returns 0, or -1 with one line in `why`. */
-static int section(FILE *out, const struct page_words *w, const struct report_part *p, size_t number, char *why,
+static int section(FILE *out, const struct html_words *w, const struct report_part *p, size_t number, char *why,
                    size_t why_size)
 {
     const struct table *t = p->table;
@@ -330,13 +330,13 @@ static void put_end(struct template_values *v, const struct page *p)
     foot(template_value(v, "FOOT"), p->head);
 }
 
-int report_html(FILE *out, const struct page_words *w, const struct report_head *head, const struct report_part *parts,
+int report_html(FILE *out, const struct html_words *w, const struct report_head *head, const struct report_part *parts,
                 size_t n, char *why, size_t why_size)
 {
     const struct page p = {w, head, parts, n};
     struct template_values v;
     *why = '\0';
-    int status = page_words_values(w, head->modelled, &v) ? 0 : error_line(why, why_size, "out of memory");
+    int status = html_words_values(w, head->modelled, &v) ? 0 : error_line(why, why_size, "out of memory");
     if (status == 0) {
         put_beginning(&v, &p);
         template_value(&v, "TABLES");

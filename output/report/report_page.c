@@ -12,10 +12,10 @@ bool report_page_begin(struct report_page *p, const char *name, bool modelled, c
 {
     memset(p, 0, sizeof *p);
     *why = '\0';
-    if (page_words_read(&p->words, why, why_size) != 0 ||
+    if (html_words_read(&p->words, why, why_size) != 0 ||
         template_read(&p->file, "report", name, ".html.in", why, why_size) != 0)
         return false;
-    return page_words_values(&p->words, modelled, &p->values) || error_line(why, why_size, "out of memory") == 0;
+    return html_words_values(&p->words, modelled, &p->values) || error_line(why, why_size, "out of memory") == 0;
 }
 
 void report_page_table(struct report_page *p, struct table *t, const char *caption, const char *id)
@@ -46,6 +46,6 @@ int report_page_end(struct report_page *p, bool begun, FILE *out, char *why, siz
     int status = begun ? template_fill(&p->file, &p->values, out, why, why_size) : -1;
     template_values_free(&p->values);
     template_file_free(&p->file);
-    page_words_free(&p->words);
+    html_words_free(&p->words);
     return status == 0 && ferror(out) ? -1 : status;
 }

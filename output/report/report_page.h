@@ -7,7 +7,7 @@
 
 /* A page that is not the report: what is put into it goes to values.out. */
 struct report_page {
-    struct page_words words;
+    struct html_words words;
     struct template_file file;
     struct template_values values;
 };

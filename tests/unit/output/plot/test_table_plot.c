@@ -394,7 +394,7 @@ TEST(without_gnuplot_the_reason_is_told)
     setenv("PATH", path, 1);
     free(path);
     assert_non_null(strstr(why, "gnuplot is not installed: "));
-    assert_non_null(strstr(why, gnuplot_remedy));
+    assert_non_null(strstr(why, plot_remedy));
     table_free(&t);
 }
 
@@ -408,7 +408,7 @@ TEST(stages_are_seen_among_recorded_points)
     char why[300] = "";
     for (int i = 0; i < N; i++)
         points[i] = (struct wake_point){i + 1, 10 + i % 3};
-    int status = wake_chart(points, N, &stages, &source, &c, why, sizeof why);
+    int status = chart_first_uses(points, N, &stages, &source, &c, why, sizeof why);
     char *script = chart_text(&c, status, why);
     assert_non_null(strstr(script, "$s0 using 1:2 with points pt 7 ps 0.35"));
     assert_non_null(strstr(script, "$s1 using 1:2 with lines lw 3.5"));

@@ -14,7 +14,7 @@
 
 enum { PARTS_MAX = 16 };
 
-static struct page_words words;
+static struct html_words words;
 
 /* A report of the sample tables. */
 struct example {
@@ -467,14 +467,14 @@ TEST(what_is_not_there_is_named)
 {
     static const char *const files[] = {"page.html.in", "table.html.in", "style.css", "script.js", "words.json"};
     char folder[FOLDER_PATH_MAX], command[400], why[600];
-    struct page_words w;
+    struct html_words w;
     folder_make(folder);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         snprintf(command, sizeof command, "rm -rf %s/* && cp -r data/report %s && rm %s/report/%s", folder, folder,
                  folder, files[i]);
         assert_int_equal(system(command), 0);
         setenv("CHARACTERIZE_DATA", folder, 1);
-        assert_int_equal(page_words_read(&w, why, sizeof why), -1);
+        assert_int_equal(html_words_read(&w, why, sizeof why), -1);
         setenv("CHARACTERIZE_DATA", "data", 1);
         char name[40];
         snprintf(name, sizeof name, "'%.*s'", (int)strcspn(files[i], "."), files[i]);
@@ -492,7 +492,7 @@ TEST(what_is_not_there_is_named)
                  folder, folder, broken[i][0], folder);
         assert_int_equal(system(command), 0);
         setenv("CHARACTERIZE_DATA", folder, 1);
-        assert_int_equal(page_words_read(&w, why, sizeof why), -1);
+        assert_int_equal(html_words_read(&w, why, sizeof why), -1);
         setenv("CHARACTERIZE_DATA", "data", 1);
         if (!strstr(why, broken[i][1]) || strncmp(why, folder, strlen(folder)) != 0 || !strstr(why, "restore the file"))
             fail_msg("%s: %s", broken[i][0], why);
@@ -565,7 +565,7 @@ static int read_words(void **state)
     char why[300];
     (void)state;
     setenv("CHARACTERIZE_DATA", "data", 1);
-    if (page_words_read(&words, why, sizeof why) == 0)
+    if (html_words_read(&words, why, sizeof why) == 0)
         return 0;
     puts(why);
     return 1;
@@ -574,7 +574,7 @@ static int read_words(void **state)
 static int free_words(void **state)
 {
     (void)state;
-    page_words_free(&words);
+    html_words_free(&words);
     return 0;
 }
 

@@ -4,7 +4,6 @@
 
 #include "output/validate/draft.h"
 #include "output/validate/validate.h"
-#include "output/validate/validation_file.h"
 #include "tables/published/sku.h"
 #include "tables/registry.h"
 #include "tests/support/folder.h"
@@ -180,7 +179,7 @@ TEST(verdicts_as_json)
 {
     struct table v;
     verdicts_of(&v);
-    char *text = validation_to_json(&v);
+    char *text = validate_to_json(&v);
     json_t *j = json_loads(text, 0, NULL), *f = json_object_get(j, "figures");
     assert_string_equal(json_string_value(json_object_get(j, "format")), "characterize-validation/1");
     assert_string_equal(json_string_value(json_object_get(j, "sku_kind")), "published");
@@ -203,7 +202,7 @@ TEST(verdicts_as_junit)
 {
     struct table v;
     verdicts_of(&v);
-    char *text = validation_to_junit(&v);
+    char *text = validate_to_junit(&v);
     assert_non_null(strstr(text, "<testsuite name=\"A &amp; &quot;B&quot;\" tests=\"4\" failures=\"1\" errors=\"0\" "
                                  "skipped=\"2\">"));
     assert_non_null(strstr(text,

@@ -72,7 +72,7 @@ TEST(classes_are_levels)
     table_set_setting(&t, "turbo_limits_ghz by class of code", "not known: 1-2: 3.7");
     for (unsigned cores = 1; cores <= 8; cores++)
         frequency_row(&t, "128fma", cores, 0, 3);
-    assert_int_equal(stated_figures(&t, &f, &n), 0);
+    assert_int_equal(validate_stated(&t, &f, &n), 0);
     assert_int_equal(n, 5);
     assert_string_equal(f[2].where, "level=1 active_cores=1-8");
     assert_string_equal(f[3].where, "level=3 active_cores=5");
@@ -83,7 +83,7 @@ TEST(classes_are_levels)
     table_free(&t);
     table_init(&t, "frequency", table_frequency.columns, table_frequency.n_columns);
     table_set_setting(&t, "turbo_limits_ghz", "not known: no MSR");
-    assert_int_equal(stated_figures(&t, &f, &n), 0);
+    assert_int_equal(validate_stated(&t, &f, &n), 0);
     assert_int_equal(n, 0);
     assert_null(f);
     table_free(&t);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is remarkable about a measurement: each kind found where it is, and not found where it is not. */
 #include "output/validate/validate.h"
-#include "output/validate/validation_findings.h"
 #include "tables/registry.h"
 #include "tests/support/test.h"
 
@@ -92,7 +91,7 @@ TEST(code_that_asks_for_no_level)
     expect(NULL, &t, NULL, "");
     frequency_row(&t, "256mul", 1, 0, 3);
     frequency_row(&t, "512fma", 1, 0, 3);
-    expect(NULL, &t, NULL, "no level: 256mul, 512fma ask for no level\n");
+    expect(NULL, &t, NULL, "no level: 256mul, 512fma request no level\n");
     table_free(&t);
 }
 
