@@ -481,13 +481,14 @@ static bool print_view(FILE *out, bool colour, const struct table *t, const stru
 
 bool pivot_list(FILE *out, bool colour, const struct table *t, const struct pivot_list *l)
 {
+    const bool each = l->each && table_has(t, l->each); /* tables of other versions may lack the column */
     bool any = false;
     size_t *rows = calloc(2 * t->n_rows + 1, sizeof *rows);
     for (size_t of = 0; of < t->n_rows; of++) {
         size_t before = 0;
         while (before < of && !(view_has(l, t, before) && (!l->each || table_same(t, before, of, l->each))))
             before++;
-        if (before == of && view_has(l, t, of) && (!l->each || table_holds(t, of, l->each)))
+        if (before == of && view_has(l, t, of) && (!each || table_holds(t, of, l->each)))
             any |= print_view(out, colour, t, l, of, rows);
     }
     free(rows);
