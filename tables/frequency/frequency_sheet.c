@@ -333,8 +333,8 @@ void frequency_plot(const struct table *t, struct chart *c)
 
 /* ---- findings ---- */
 
-/* The fastest (sign 1) or slowest (-1) kernel in a column; of those that are the same, the first one. n_kernels: nothing
- * was measured there. */
+/* The fastest (sign 1) or slowest (-1) kernel in a column; of those that are the same, the first one. n_kernels:
+ * nothing was measured there. */
 static size_t extreme_of(const struct sheet *s, size_t column, double sign)
 {
     size_t best = s->n_kernels;
@@ -394,7 +394,8 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     return differ;
 }
 
-/* The share that kernels have of the first one's frequency, with most cores active; or within what all have the same. */
+/* The share that kernels have of the first one's frequency, with most cores active; or within what all have the same.
+ * */
 static void print_ratios(FILE *out, const struct table *t, const struct sheet *s)
 {
     char text[1000] = "", one[ESTIMATE_TEXT_MAX];
