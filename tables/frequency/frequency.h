@@ -40,10 +40,10 @@ size_t frequency_cpus(const struct table *t, int *cpus, size_t max);
 /* A setting that there is for each CPU: "groups", or "groups of CPU 3" where several were measured. */
 const char *frequency_setting(const struct table *t, const char *key, int cpu);
 
-/* What `ratio` compares with, for a sentence. */
+/* The kernel that `ratio` compares with, for a sentence. */
 const char *frequency_ratio_to(const struct table *t);
 
-/* What kind of core a CPU is, "P core"; NULL: not known. */
+/* The kind of core that a CPU is, "P core"; NULL: not known. */
 const char *frequency_core(const struct table *t, int cpu);
 /* The limits that the processor states for code without AVX on a CPU: of its kind of core. NULL: none are known. */
 const char *frequency_limits(const struct table *t, int cpu);

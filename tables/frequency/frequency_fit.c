@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What follows from all frequencies together: levels, groups, and the limits that the processor states beside them. */
+/* Conclusions from all frequencies together: levels, groups, and the limits that the processor states beside them. */
 #include "tables/frequency/frequency.h"
 
 #include <gsl/gsl_cdf.h>
@@ -140,7 +140,7 @@ struct comparison {
     double squares;     /* ... of its half widths */
 };
 
-/* Whether two kernels are of one level: 1; of two: 0; undecided: -1. */
+/* 1: two kernels are of one level; 0: of two; -1: undecided. */
 static int one_level(const struct comparison *c)
 {
     double mean = fabs(c->relative) / (double)c->both, half = sqrt(c->squares) / (double)c->both;
@@ -319,7 +319,7 @@ static void group_kernel(struct point *p, size_t n)
     }
 }
 
-/* Whether some kernel's group ends between two neighbouring numbers of cores. */
+/* True if some kernel's group ends between two neighbouring numbers of cores. */
 static bool ends_between(const struct view *v, unsigned before, unsigned after)
 {
     for (size_t i = 1; i < v->n; i++) {

@@ -15,7 +15,7 @@
 #include "util/order.h"
 #include "util/text_list.h"
 
-/* What is shown of one CPU. */
+/* The part of the table that is shown of one CPU. */
 struct sheet {
     const struct table *t;
     int cpu;
@@ -114,7 +114,7 @@ static double level_ghz(const struct sheet *s, int level, size_t column)
     return order_median(value, n);
 }
 
-/* Whether a kernel runs at other frequencies than its level. */
+/* True if a kernel runs at other frequencies than its level. */
 static bool deviates(const struct sheet *s, size_t kernel)
 {
     for (size_t c = 0; c < s->n_columns; c++) {

@@ -384,7 +384,7 @@ void pivot_fields(struct pivot *p, const struct table *t, size_t row, const stru
         put_field(p, t, row, &fields[i], NULL);
 }
 
-/* Whether two rows are in one view. */
+/* True if two rows are in one view. */
 static bool together(const struct pivot_list *l, const struct table *t, size_t a, size_t b)
 {
     return view_has(l, t, b) && (!l->each || table_same(t, a, b, l->each));
@@ -405,7 +405,7 @@ static size_t first_rows(const struct pivot_list *l, const struct table *t, size
     return n;
 }
 
-/* What names a line or a column of a matrix. */
+/* Puts the name of a line or a column of a matrix. */
 static void put_name(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *f)
 {
     char text[ESTIMATE_TEXT_MAX];

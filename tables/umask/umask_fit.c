@@ -24,7 +24,7 @@
 /* Two counters are not read at once: a share is not known to better than so many cycles of all. */
 #define APART_CYCLES 40
 
-/* What of a sample's cycles counts, 0..1; NaN: not known. */
+/* The share of a sample's cycles that counts, 0..1; NaN: not known. */
 struct rule {
     size_t extra; /* used where slow_ipc is NaN */
     double slow_ipc;
@@ -41,8 +41,8 @@ static double part_of(const struct trace *t, const struct rule *r, size_t i)
     return end == text ? NAN : value;
 }
 
-/* What of the cycles of the run that begins at sample *at the rule takes; *at is moved to the next run. The cycles
- * (thousands) are added to *all where that is known; NaN: it is not. */
+/* The share of the cycles of the run that begins at sample *at that the rule takes; *at is moved to the next run. The
+ * cycles (thousands) are added to *all where that is known; NaN: it is not. */
 static double share_of_run(const struct trace *t, const struct rule *r, double to_us, size_t *at, double *all)
 {
     double cycles = 0, taken = 0;
@@ -274,7 +274,7 @@ static bool uncounted(const struct meaning_change *c)
     return c->slow - c->share - c->other > edges(c);
 }
 
-/* What counts throttled cycles counts those of every change, give or take the samples at the edges of a phase. */
+/* A bit that counts throttled cycles counts those of every change, give or take the samples at the edges of a phase. */
 static bool is_throttle(const struct meaning_input *r)
 {
     bool seen = false;
@@ -289,7 +289,7 @@ static bool is_throttle(const struct meaning_input *r)
     return seen;
 }
 
-/* Whether throttled code was not counted. Where none was throttled, what counts throttled cycles counts nothing. */
+/* True if throttled code was not counted. Where none was throttled, what counts throttled cycles counts nothing. */
 static bool throttled_uncounted(const struct meaning_input *r)
 {
     for (size_t i = 0; i < r->n_changes; i++)
@@ -399,7 +399,7 @@ static void write_disagreement(const struct meaning_input *r, enum meaning_docum
 
 /* ---- readings of rows ---- */
 
-/* Whether two rows are of one umask of one event. */
+/* True if two rows are of one umask of one event. */
 static bool same_umask(const struct table *t, size_t a, size_t b)
 {
     return table_same(t, a, b, "event") && table_same(t, a, b, "umask");
@@ -442,7 +442,7 @@ static void collect(const struct table *t, size_t row, struct collected *c)
     }
 }
 
-/* Whether this kernel ran steadily while this row's umask was counted. */
+/* True if this kernel ran steadily while this row's umask was counted. */
 static bool ran_steadily(const struct table *t, size_t row, const char *kernel)
 {
     for (size_t i = 0; i < t->n_rows; i++)
@@ -490,7 +490,7 @@ int umask_conclude(struct table *t)
 
 /* ---- findings ---- */
 
-/* Whether kernels of all kinds that the documents name ran while this row's umask was counted. */
+/* True if kernels of all kinds that the documents name ran while this row's umask was counted. */
 static bool kinds_ran(const struct table *t, size_t row)
 {
     enum { NARROW, LIGHT_256, HEAVY_256, LIGHT_512, HEAVY_512, KINDS };

@@ -38,7 +38,7 @@ double shares_ipc(const struct trace *t, double from_us);
 
 /* Kinds of code that a documented event is said to count. */
 enum meaning_document { MEANING_UNDOCUMENTED, MEANING_LEVEL_0, MEANING_LEVEL_1, MEANING_LEVEL_2, MEANING_THROTTLED };
-/* What the event of this name is documented to count; MEANING_UNDOCUMENTED also where only its name is, or it is NULL.
+/* The documented meaning of the event of this name; MEANING_UNDOCUMENTED also where only its name is, or it is NULL.
  * After the name may stand a colon and words, as in the column `documented` of the table. */
 enum meaning_document meaning_document_of(const char *event);
 /* In words: "up to 128 bit, light 256"; "" where it is not documented. */
@@ -48,5 +48,5 @@ const char *meaning_document_text(enum meaning_document d);
 
 /* Fills the columns `reading` and `disagrees`. Returns 0, or -1: out of memory. Pure. */
 int umask_conclude(struct table *t);
-/* What each single bit counts, and whether the documented umasks behave as documented. */
+/* The meaning of each single bit, and whether the documented umasks behave as documented. */
 void umask_findings(FILE *out, const struct table *t);
