@@ -132,7 +132,7 @@ static void note_cell(struct table *rows, const struct run *r, const struct cell
     table_set_meta(rows, CELL_DATE, date);
 }
 
-/* Whether rows are those of this cell, with the columns that the table has; else `why` is the difference. */
+/* True if rows are those of this cell, with the columns that the table has; else `why` is the difference. */
 static bool is_cell(const struct table_kind *k, const struct cell *c, const struct table *rows, char *why, size_t size)
 {
     const char *id = table_meta(rows, CELL_ID);
@@ -208,7 +208,7 @@ static void keep_rows(struct run *r, const struct table *rows, struct table *out
     widen_dates(r, rows);
 }
 
-/* What the store has of a cell; false: nothing, or nothing of this cell, which is reported. */
+/* Loads what the store has of a cell; false: nothing, or nothing of this cell, which is reported. */
 static bool load_cell(struct run *r, const struct cell *c, struct table *out)
 {
     const struct tables_store *s = r->store;

@@ -113,7 +113,7 @@ static size_t next_row(const struct table *t, const char *kernel, double every_u
     return row;
 }
 
-/* Whether no row before it is of the same kernel and time. */
+/* True if no row before it is of the same kernel and time. */
 static bool is_first(const struct table *t, size_t row)
 {
     const char *kernel = table_text(t, row, "kernel");
@@ -250,7 +250,7 @@ static struct estimate mean_of(const double *x, unsigned n)
     return robust_mean(x, n, BURSTS_REJECT, 0, NULL);
 }
 
-/* What is saved, round by round: both are of the same seconds. Overwrites what the narrower one costs. */
+/* The savings, round by round: both costs are of the same seconds. Overwrites those of the narrower code. */
 static struct estimate saves_of(const double *wide, double *narrow, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)

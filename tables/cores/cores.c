@@ -167,7 +167,7 @@ static struct estimate first_rate(const struct trace *t, double settled)
     return robust_mean(rate, n, 4, 0, NULL);
 }
 
-/* Whether the code is slower at first than later: repetitions that begin with scalar code. */
+/* Measures the rate at first relative to the settled one: repetitions that begin with scalar code. */
 static int see_first(const struct tables_context *x, const struct brackets_setup *s, const struct payload *kernel,
                      double settled, struct estimate *out, struct machine_error *err)
 {
@@ -196,7 +196,7 @@ static int see_first(const struct tables_context *x, const struct brackets_setup
     return MACHINE_OK;
 }
 
-/* What one kernel showed on a core. */
+/* The results of one kernel on a core. */
 struct core_seen {
     struct steady_value ghz, ipc;
     struct estimate ratio;
@@ -240,7 +240,7 @@ static json_t *limits_to_json(const struct estimate *e)
     return isfinite(e->value) && isfinite(e->hi) ? json_pack("[f, f, f]", e->value, e->lo, e->hi) : json_null();
 }
 
-/* What was measured again, in the details: a core is unlike others only if it is so at two times. */
+/* Puts what was measured again into the details: a core is unlike others only if it is so at two times. */
 static void put_again(const struct cell *c, const struct estimate *alone, const struct estimate *first,
                       struct table *rows)
 {

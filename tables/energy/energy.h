@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What code costs above a loop that does nothing, from the energy of the package with either. */
+/* The cost of code above a loop that does nothing, from the energy of the package with either. */
 #pragma once
 
 #include <stdbool.h>

@@ -237,7 +237,7 @@ static void put_shares(const struct trace *t, struct table *rows)
     }
 }
 
-/* What one kernel of a cell showed. */
+/* The results of one kernel of a cell. */
 struct seen_kernel {
     struct cell cell; /* of this kernel alone */
     const struct trace *trace;

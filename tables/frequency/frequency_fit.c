@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What follows from all frequencies together: levels, groups, and the limits that the processor states beside them. */
+/* Conclusions from all frequencies together: levels, groups, and the limits that the processor states beside them. */
 #include "tables/frequency/frequency.h"
 
 #include <gsl/gsl_cdf.h>
@@ -45,6 +45,44 @@ double core_ranges_value(const char *text, unsigned cores)
 
 /* ---- levels and groups of frequencies ---- */
 
+/* A frequency is not steady whose 95 % limits are farther away than this, relative: twice FREQUENCY_SAME. */
+#define FREQUENCY_UNSTEADY 0.009
+
+/* One kernel at one number of active cores. */
+struct point {
+    size_t kernel; /* below FREQUENCY_KERNELS_MAX */
+    unsigned cores;
+    double ghz, half_width;   /* of the 95 % limits; NaN: not known */
+    double ratio, ratio_half; /* to the first kernel, by brackets; likewise */
+    size_t row;               /* the caller's own */
+    double share[3];          /* of the cycles counted at license level 0, 1, 2; NaN: not counted */
+    /* filled in by analyse() */
+    int level;            /* -1: undecided */
+    unsigned first, last; /* the numbers of active cores that share this frequency; 0: no steps */
+};
+
+/* The same measured twice, with others in between. */
+struct again {
+    double before, after; /* GHz */
+    double before_half, after_half;
+};
+
+enum verdict {
+    FREQUENCY_STEPS,  /* a few fixed frequencies */
+    FREQUENCY_ALIKE,  /* one for everything */
+    FREQUENCY_FLOATS, /* it moves by itself, as with power or with what others do: steps would be made up */
+    FREQUENCY_NOTHING /* no frequency was measured */
+};
+
+struct levels {
+    enum verdict verdict;
+    char why[200];   /* FREQUENCY_FLOATS: what shows it */
+    bool counted;    /* levels are from the license counters, otherwise from the frequencies */
+    size_t n_levels; /* highest level that occurs, plus one */
+    size_t n_groups;
+    struct frequency_group *groups; /* in each, no kernel's frequency changes; free() */
+};
+
 /* Of what was measured again, and of all limits, this part may be disturbed before a frequency is said to float. */
 #define AGAIN_MOST 0.25
 #define UNSTEADY_MOST 0.25
@@ -56,14 +94,14 @@ static double or_zero(double x)
     return isnan(x) ? 0 : x;
 }
 
-static bool same(const struct frequency_point *a, const struct frequency_point *b)
+static bool same(const struct point *a, const struct point *b)
 {
     return estimates_frequency_same(a->ghz, a->half_width, b->ghz, b->half_width);
 }
 
 static int by_kernel_and_cores(const void *x, const void *y)
 {
-    const struct frequency_point *a = x, *b = y;
+    const struct point *a = x, *b = y;
     if (a->kernel != b->kernel)
         return a->kernel < b->kernel ? -1 : 1;
     return (a->cores > b->cores) - (a->cores < b->cores);
@@ -71,11 +109,11 @@ static int by_kernel_and_cores(const void *x, const void *y)
 
 /* The points of each kernel: kernel k has points[first[k]] up to points[first[k + 1]]. */
 struct view {
-    struct frequency_point *points;
+    struct point *points;
     size_t n, first[FREQUENCY_KERNELS_MAX + 1];
 };
 
-static void look(struct view *v, struct frequency_point *points, size_t n)
+static void look(struct view *v, struct point *points, size_t n)
 {
     size_t i = 0;
     qsort(points, n, sizeof *points, by_kernel_and_cores);
@@ -102,7 +140,7 @@ struct comparison {
     double squares;     /* ... of its half widths */
 };
 
-/* Whether two kernels are of one level: 1; of two: 0; undecided: -1. */
+/* 1: two kernels are of one level; 0: of two; -1: undecided. */
 static int one_level(const struct comparison *c)
 {
     double mean = fabs(c->relative) / (double)c->both, half = sqrt(c->squares) / (double)c->both;
@@ -118,7 +156,7 @@ static struct comparison compare(const struct view *v, size_t a, size_t b)
     struct comparison c = {0};
     size_t i = v->first[a], k = v->first[b];
     while (i < v->first[a + 1] && k < v->first[b + 1]) {
-        const struct frequency_point *x = &v->points[i], *y = &v->points[k];
+        const struct point *x = &v->points[i], *y = &v->points[k];
         if (x->cores != y->cores) {
             i += x->cores < y->cores;
             k += x->cores > y->cores;
@@ -139,13 +177,13 @@ static struct comparison compare(const struct view *v, size_t a, size_t b)
 
 /* ---- whether it floats ---- */
 
-static void floats(struct frequency_levels *out, size_t of, size_t all, const char *what)
+static void floats(struct levels *out, size_t of, size_t all, const char *what)
 {
     out->verdict = FREQUENCY_FLOATS;
     snprintf(out->why, sizeof out->why, "the frequency floats: %zu of %zu %s", of, all, what);
 }
 
-static void judge_again(const struct frequency_again *again, size_t n, struct frequency_levels *out)
+static void judge_again(const struct again *again, size_t n, struct levels *out)
 {
     size_t moved = 0;
     for (size_t i = 0; i < n; i++)
@@ -154,7 +192,7 @@ static void judge_again(const struct frequency_again *again, size_t n, struct fr
         floats(out, moved, n, "frequencies had changed on remeasurement");
 }
 
-static void judge_limits(const struct view *v, struct frequency_levels *out)
+static void judge_limits(const struct view *v, struct levels *out)
 {
     size_t unsteady = 0;
     for (size_t i = 0; i < v->n; i++)
@@ -177,8 +215,7 @@ static bool all_alike(const struct view *v)
     return true;
 }
 
-static void judge(const struct view *v, const struct frequency_again *again, size_t n_again,
-                  struct frequency_levels *out)
+static void judge(const struct view *v, const struct again *again, size_t n_again, struct levels *out)
 {
     if (v->n == 0) {
         out->verdict = FREQUENCY_NOTHING;
@@ -193,7 +230,7 @@ static void judge(const struct view *v, const struct frequency_again *again, siz
 
 /* ---- levels ---- */
 
-static int counted_level(const struct frequency_point *p)
+static int counted_level(const struct point *p)
 {
     for (int level = 0; level < 3; level++)
         if (p->share[level] > 0.5)
@@ -263,7 +300,7 @@ static bool has_ratios(const struct view *v)
 /* ---- groups of active cores ---- */
 
 /* Sets first and last of a kernel's points. */
-static void group_kernel(struct frequency_point *p, size_t n)
+static void group_kernel(struct point *p, size_t n)
 {
     size_t first = 0;
     double sum = 0;
@@ -282,18 +319,18 @@ static void group_kernel(struct frequency_point *p, size_t n)
     }
 }
 
-/* Whether some kernel's group ends between two neighbouring numbers of cores. */
+/* True if some kernel's group ends between two neighbouring numbers of cores. */
 static bool ends_between(const struct view *v, unsigned before, unsigned after)
 {
     for (size_t i = 1; i < v->n; i++) {
-        const struct frequency_point *a = &v->points[i - 1], *b = &v->points[i];
+        const struct point *a = &v->points[i - 1], *b = &v->points[i];
         if (a->kernel == b->kernel && a->cores <= before && b->cores >= after && a->last != b->last)
             return true;
     }
     return false;
 }
 
-static int common_groups(const struct view *v, struct frequency_levels *out)
+static int common_groups(const struct view *v, struct levels *out)
 {
     unsigned *cores = calloc(v->n, sizeof *cores);
     size_t n = 0;
@@ -317,8 +354,25 @@ static int common_groups(const struct view *v, struct frequency_levels *out)
     return 0;
 }
 
-int frequency_analyse(struct frequency_point *points, size_t n, const struct frequency_again *again, size_t n_again,
-                      struct frequency_levels *out)
+/*
+ * Finds levels and groups of n points, which it reorders by kernel, then by cores. Returns 0, or -1: out of memory.
+ *
+ * Levels: where every point has a share above one half of one level, that one. Otherwise from the ratios, which a
+ * clock that floats does not disturb: two kernels are of one level when their ratios are the same at all numbers of
+ * active cores at which both were measured, so that a kernel has one level, whatever the number of cores; levels are
+ * numbered from 0 in falling order. Where the limits of one kernel leave open whether it has a level of its own, it and
+ * the slower ones have none. Since many are compared, two differ whose differences are on average larger than
+ * FREQUENCY_SAME and 2.5 times their limits, or one of them larger than FREQUENCY_UNSTEADY and that; they are one where
+ * the average stays within 1.5 FREQUENCY_SAME by its limits. What the first kernel's own limits are is the null's.
+ *
+ * A frequency floats when more than a quarter of the measurements taken again do not give the same, or when more than a
+ * quarter are not steady themselves (their rounds differ, FREQUENCY_UNSTEADY). On a processor with fixed steps none of
+ * this happens but by disturbance.
+ *
+ * Groups: neighbouring numbers of active cores at which a kernel's frequency is the same as the mean of those before
+ * them in the group; over all kernels the groups end where that of any kernel does.
+ */
+static int analyse(struct point *points, size_t n, const struct again *again, size_t n_again, struct levels *out)
 {
     struct view v;
     memset(out, 0, sizeof *out);
@@ -341,12 +395,6 @@ int frequency_analyse(struct frequency_point *points, size_t n, const struct fre
         if (measured(&v, k))
             group_kernel(points + v.first[k], v.first[k + 1] - v.first[k]);
     return common_groups(&v, out);
-}
-
-void frequency_levels_free(struct frequency_levels *l)
-{
-    free(l->groups);
-    memset(l, 0, sizeof *l);
 }
 
 /* ---- settings ---- */
@@ -398,8 +446,8 @@ static void set_setting(struct table *t, const char *key, int cpu, const char *v
 
 struct seen {
     size_t n, n_again, n_kernels;
-    struct frequency_point *points; /* room for all rows */
-    struct frequency_again *again;  /* room for all details */
+    struct point *points; /* room for all rows */
+    struct again *again;  /* room for all details */
     const char *kernels[FREQUENCY_KERNELS_MAX];
 };
 
@@ -423,7 +471,7 @@ static void take_row(const struct table *t, size_t row, struct seen *s)
     size_t k = kernel ? kernel_number(s, kernel) : FREQUENCY_KERNELS_MAX;
     if (k == FREQUENCY_KERNELS_MAX || !isfinite(ghz.value))
         return;
-    s->points[s->n++] = (struct frequency_point){
+    s->points[s->n++] = (struct point){
         .kernel = k,
         .cores = (unsigned)table_number(t, row, "active_cores"),
         .ghz = ghz.value,
@@ -462,7 +510,7 @@ static int take_again(const struct table *t, const struct table_pair *detail, in
         size_t row = find_row(t, cpu, kernel, (unsigned)cores);
         const struct estimate before = row < t->n_rows ? estimates_of_table(t, row, "freq_ghz") : none;
         if (isfinite(before.value))
-            s->again[s->n_again++] = (struct frequency_again){before.value, ghz, estimate_half(&before), half};
+            s->again[s->n_again++] = (struct again){before.value, ghz, estimate_half(&before), half};
     }
     json_decref(json);
     return bad && json_error_code(&why) == json_error_out_of_memory ? -1 : 0;
@@ -477,7 +525,7 @@ static int take_all_again(const struct table *t, int cpu, struct seen *s)
     return s->again ? 0 : -1;
 }
 
-static double moved_by(const struct frequency_again *again, size_t n)
+static double moved_by(const struct again *again, size_t n)
 {
     double squares = 0, most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -506,7 +554,7 @@ static void group_text(unsigned first, unsigned last, char *out, size_t size)
         snprintf(out, size, "%u-%u", first, last);
 }
 
-static void put_point(struct table *t, const struct frequency_point *p, const struct frequency_levels *l)
+static void put_point(struct table *t, const struct point *p, const struct levels *l)
 {
     char group[40];
     if (p->level >= 0) {
@@ -517,7 +565,7 @@ static void put_point(struct table *t, const struct frequency_point *p, const st
     table_set_text(t, p->row, "group", p->first ? group : "no steps");
 }
 
-static void put_groups(struct table *t, int cpu, const struct frequency_levels *l)
+static void put_groups(struct table *t, int cpu, const struct levels *l)
 {
     char text[1000] = "", group[40];
     for (size_t i = 0; i < l->n_groups && strlen(text) + 30 < sizeof text; i++) {
@@ -527,7 +575,7 @@ static void put_groups(struct table *t, int cpu, const struct frequency_levels *
     set_setting(t, "groups", cpu, text[0] ? text : "no steps");
 }
 
-static void put_verdict(struct table *t, int cpu, const struct frequency_levels *l)
+static void put_verdict(struct table *t, int cpu, const struct levels *l)
 {
     char text[400] = "steps";
     if (l->verdict == FREQUENCY_ALIKE)
@@ -582,12 +630,12 @@ static void widen_floating(struct table *t, int cpu, double between)
 static int conclude_cpu(struct table *t, int cpu)
 {
     struct seen s = {0};
-    struct frequency_levels levels;
+    struct levels levels;
     s.points = calloc(t->n_rows + 1, sizeof *s.points);
     int bad = !s.points || take_all_again(t, cpu, &s) ? -1 : 0;
     if (!bad) {
         take_rows(t, cpu, &s);
-        bad = frequency_analyse(s.points, s.n, s.again, s.n_again, &levels);
+        bad = analyse(s.points, s.n, s.again, s.n_again, &levels);
     }
     if (!bad) {
         for (size_t i = 0; i < s.n; i++)
@@ -595,7 +643,7 @@ static int conclude_cpu(struct table *t, int cpu)
         put_verdict(t, cpu, &levels);
         if (levels.verdict == FREQUENCY_FLOATS)
             widen_floating(t, cpu, moved_by(s.again, s.n_again));
-        frequency_levels_free(&levels);
+        free(levels.groups);
     }
     free(s.points);
     free(s.again);

@@ -15,7 +15,7 @@
 #include "util/order.h"
 #include "util/text_list.h"
 
-/* What is shown of one CPU. */
+/* The part of the table that is shown of one CPU. */
 struct sheet {
     const struct table *t;
     int cpu;
@@ -66,26 +66,18 @@ static void take_kernel(struct sheet *s, size_t row)
     s->level[k] = s->level[k] == level ? level : -1;
 }
 
-static void take_cores(struct sheet *s, unsigned cores)
-{
-    size_t i = 0;
-    while (i < s->n_columns && s->column[i].first != cores)
-        i++;
-    if (i == s->n_columns && i < TABLES_CORES_MAX)
-        s->column[s->n_columns++] = (struct frequency_group){cores, cores};
-}
-
 static void sheet_look(const struct table *t, int cpu, struct sheet *s)
 {
+    double cores[TABLES_CORES_MAX];
     memset(s, 0, sizeof *s);
     s->t = t;
     s->cpu = cpu;
     for (size_t row = 0; row < t->n_rows; row++)
-        if ((int)table_number(t, row, "cpu") == cpu && table_text(t, row, "kernel")) {
+        if ((int)table_number(t, row, "cpu") == cpu && table_text(t, row, "kernel"))
             take_kernel(s, row);
-            take_cores(s, (unsigned)table_number(t, row, "active_cores"));
-        }
-    qsort(s->column, s->n_columns, sizeof *s->column, order_unsigned);
+    s->n_columns = table_numbers(t, "active_cores", cores, TABLES_CORES_MAX);
+    for (size_t i = 0; i < s->n_columns; i++)
+        s->column[i] = (struct frequency_group){(unsigned)cores[i], (unsigned)cores[i]};
     /* the groups that conclude() found, "1-2, 3-4, 5", instead of single numbers; none where there are no steps */
     struct frequency_group group;
     size_t n = 0;
@@ -122,7 +114,7 @@ static double level_ghz(const struct sheet *s, int level, size_t column)
     return order_median(value, n);
 }
 
-/* Whether a kernel runs at other frequencies than its level. */
+/* True if a kernel runs at other frequencies than its level. */
 static bool deviates(const struct sheet *s, size_t kernel)
 {
     for (size_t c = 0; c < s->n_columns; c++) {
@@ -341,28 +333,24 @@ void frequency_plot(const struct table *t, struct chart *c)
 
 /* ---- findings ---- */
 
-/* The fastest and the slowest kernel in a column; false: nothing was measured there. */
-static bool find_extremes(const struct sheet *s, size_t column, size_t *fastest, size_t *slowest)
+/* The fastest (sign 1) or slowest (-1) kernel in a column; of those that are the same, the first one. n_kernels:
+ * nothing was measured there. */
+static size_t extreme_of(const struct sheet *s, size_t column, double sign)
 {
-    struct estimate high = {-INFINITY, NAN, NAN}, low = {INFINITY, NAN, NAN};
+    size_t best = s->n_kernels;
+    struct estimate most = {NAN, NAN, NAN};
     for (size_t k = 0; k < s->n_kernels; k++) {
         struct estimate e = sheet_ghz(s, k, column);
-        if (isnan(e.value))
+        if (isnan(e.value) ||
+            (best < s->n_kernels && (sign * e.value <= sign * most.value || estimates_frequencies_agree(&e, &most))))
             continue;
-        /* of those that are the same the first one named stands for all */
-        if (isinf(high.value) || (e.value > high.value && !estimates_frequencies_agree(&e, &high))) {
-            high = e;
-            *fastest = k;
-        }
-        if (isinf(low.value) || (e.value < low.value && !estimates_frequencies_agree(&e, &low))) {
-            low = e;
-            *slowest = k;
-        }
+        most = e;
+        best = k;
     }
-    return isfinite(high.value);
+    return best;
 }
 
-/* What all kernels of a column lie within, by their limits. */
+/* The span of all kernels of a column, by their limits. */
 static struct estimate span_of(const struct sheet *s, size_t column)
 {
     struct estimate span = sheet_ghz(s, 0, column);
@@ -380,9 +368,10 @@ static struct estimate span_of(const struct sheet *s, size_t column)
 /* Returns whether kernels differ there. */
 static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
 {
-    size_t fast = 0, slow = 0, n = 0;
+    const size_t fast = extreme_of(s, column, 1), slow = extreme_of(s, column, -1);
+    size_t n = 0;
     char text[2][ESTIMATE_TEXT_MAX];
-    if (!find_extremes(s, column, &fast, &slow))
+    if (fast == s->n_kernels)
         return false;
     struct estimate high = sheet_ghz(s, fast, column), low = sheet_ghz(s, slow, column), span = span_of(s, column);
     bool differ = fast != slow && estimates_above(&high, &low);
@@ -405,7 +394,8 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     return differ;
 }
 
-/* What kernels have of the first one's frequency, with most cores active; or within what all have the same. */
+/* The share that kernels have of the first one's frequency, with most cores active; or within what all have the same.
+ * */
 static void print_ratios(FILE *out, const struct table *t, const struct sheet *s)
 {
     char text[1000] = "", one[ESTIMATE_TEXT_MAX];
@@ -434,8 +424,8 @@ static void print_cost(FILE *out, const struct sheet *s)
 {
     if (!s->n_columns || print_column_cost(out, s, s->n_columns - 1))
         return;
-    for (size_t c = 0, fast = 0, slow = 0; c + 1 < s->n_columns; c++)
-        if (find_extremes(s, c, &fast, &slow) && fast != slow) {
+    for (size_t c = 0; c + 1 < s->n_columns; c++)
+        if (extreme_of(s, c, 1) != extreme_of(s, c, -1)) {
             print_column_cost(out, s, c);
             return;
         }

@@ -282,7 +282,7 @@ static int read_head(struct parser *p)
                                  "no such key in section [sku]; known keys: name brand kind inherits");
 }
 
-/* What only the complete file shows. */
+/* Checks what only the complete file shows. */
 static int sku_check_whole(struct parser *p)
 {
     if (!p->sku->name[0] || !p->sku->brand[0])
@@ -503,7 +503,7 @@ static int inherit(struct sku *s, const char *data_dir, struct machine_error *er
     return MACHINE_OK;
 }
 
-/* Whether there is a microarchitecture of that name, and no SKU. */
+/* True if there is a microarchitecture of that name, and no SKU. */
 static bool is_common(const char *name, const char *data_dir)
 {
     char **names;

@@ -14,7 +14,7 @@
 
 enum { SKU_KEYS_MAX = 6, SKU_NAME_MAX = 32, SKU_TEXT_MAX = 128, SKU_SOURCE_MAX = 200 };
 
-/* What a row must say to be meant: `column` is one of several texts, or a number in lo..hi. */
+/* A condition that the rows must meet: `column` is one of several texts, or a number in lo..hi. */
 struct sku_key {
     char column[SKU_NAME_MAX];
     char text[SKU_TEXT_MAX]; /* as written, without quotes: "64add,128or", "1-2", "0x28", "density limit" */
@@ -56,7 +56,7 @@ struct sku {
  * any case. It knows which tables there are, but neither columns nor kernels: sku_load() does.
  */
 int sku_parse(const char *text, size_t length, const char *file, struct sku *out, struct machine_error *err);
-/* Whether a CPU, as tables name it ("Intel(R) ... (06_55H, stepping 4)"), is one of these; by its signature it is not
+/* True if a CPU, as tables name it ("Intel(R) ... (06_55H, stepping 4)"), is one of these; by its signature it is not
  * where that does not fit its features (CPU_DOUBTFUL). */
 bool sku_is_of(const struct sku *s, const char *cpu);
 /* How many figures were published; the others stand in the file to say that they were looked for. */

@@ -156,7 +156,7 @@ struct chart_cell *chart_cell(struct chart_panel *p, size_t category, size_t col
 /* An entry of the legend; series have their own. */
 void chart_add_legend(struct chart *c, struct chart_panel *p, const char *name, int colour);
 
-/* Whether there is a value to draw. */
+/* True if there is a value to draw. */
 bool chart_panel_empty(const struct chart_panel *p);
 
 /* A number in at most four characters or so: 9.1, 27, 670, 1.3k. */

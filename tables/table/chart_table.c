@@ -181,7 +181,7 @@ static bool picture_has(const struct picture *p, const struct table *t, size_t r
     return !p->column || chart_row_is(t, row, p->column, p->says);
 }
 
-/* Whether a row is in the panel of row `of`. */
+/* True if a row is in the panel of row `of`. */
 static bool in_panel(const struct picture *p, const struct table *t, size_t of, size_t row)
 {
     return picture_has(p, t, row) && (!p->each || table_same(t, of, row, p->each));

@@ -9,12 +9,12 @@
 /* Rows of a panel of bars, and lines of one, at most: more could not be distinguished; the table has them all. */
 enum { CHART_ROWS_MAX = 64, CHART_LINES_MAX = 14 };
 
-/* Whether a column has more than one value. */
+/* True if a column has more than one value. */
 bool chart_varies(const struct table *t, const char *column);
 /* The largest value of a column; NaN: none. */
 double chart_largest(const struct table *t, const char *column);
 
-/* Whether a text column has this value in a row; also where the table has no such column. */
+/* True if a text column has this value in a row; also where the table has no such column. */
 bool chart_row_is(const struct table *t, size_t row, const char *column, const char *value);
 
 /* "128fma → 512fma", with the number of active cores if `cores` is set. Returns `out`. */

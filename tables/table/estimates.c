@@ -200,7 +200,7 @@ static bool same_pair(const struct table *t, size_t a, size_t b)
     return table_same(t, a, b, "from") && table_same(t, a, b, "to") && (!isfinite(x) || !isfinite(y) || x == y);
 }
 
-/* Whether no other row of toggling between the same two has a longer pause. */
+/* True if no other row of toggling between the same two has a longer pause. */
 static bool is_longest_pause(const struct table *t, size_t row)
 {
     for (size_t i = 0; i < t->n_rows; i++)

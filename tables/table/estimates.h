@@ -20,9 +20,9 @@ void estimates_set(struct table *t, size_t row, const char *column, struct estim
 
 /* A finite value with both of its limits. */
 bool estimates_known(const struct estimate *e);
-/* Whether `a` lies above `b` by the limits of both. */
+/* True if `a` lies above `b` by the limits of both. */
 bool estimates_above(const struct estimate *a, const struct estimate *b);
-/* Whether they differ by no more than both half widths together (in quadrature) and `slack`. False where one of them
+/* True if they differ by no more than both half widths together (in quadrature) and `slack`. False where one of them
  * is not known. */
 bool estimates_agree(const struct estimate *a, const struct estimate *b, double slack);
 /*
@@ -32,13 +32,14 @@ bool estimates_agree(const struct estimate *a, const struct estimate *b, double 
 #define FREQUENCY_SAME 0.0045
 /* The step of the clock's multiplier (Intel SDM vol. 3B, 15.3.2.4). */
 #define CLOCK_STEP_GHZ 0.1
-/* What nobody would call a difference of values of a column, however narrow their limits happen to be, in its unit: of
- * frequencies that, else 0.2 % of `value`, 0.05 us at least, 0.01 of shares; of what is counted nothing. */
+/* The largest deviation that nobody would call a difference of values of a column, however narrow their limits happen
+ * to be, in its unit: of frequencies that, else 0.2 % of `value`, 0.05 us at least, 0.01 of shares; of what is counted
+ * nothing. */
 double estimates_least_difference(const struct table_column *c, double value);
 /* By how much half the width of 95 % limits is to be widened for limits beyond which `tail` is left on either side: the
  * ratio of the quantiles of Student's t of so many degrees of freedom; 0: not known, of the normal distribution. */
 double estimates_widening(double tail, double freedom);
-/* Whether two frequencies (GHz) are the same. Half widths of their limits may be NaN: not known. */
+/* True if two frequencies (GHz) are the same. Half widths of their limits may be NaN: not known. */
 bool estimates_frequency_same(double a, double a_half, double b, double b_half);
 bool estimates_frequencies_agree(const struct estimate *a, const struct estimate *b);
 /* "42.7 [42.5, 42.9]"; without limits the value alone, "-" without a value; no -0.0. Returns `out`. */
@@ -52,12 +53,12 @@ const char *estimates_cores_text(double active_cores, char out[ESTIMATE_TEXT_MAX
 const char *estimates_cores_of(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX]);
 
 enum { SUPPORT_WHY_MAX = 320 };
-/* Whether the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */
+/* True if the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */
 bool estimates_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
-/* Whether its levels are those of ratios, while the frequency floats. */
+/* True if its levels are those of ratios, while the frequency floats. */
 bool estimates_relative(const struct table *frequency, int cpu);
 /*
- * Whether the table frequency has found at least two levels that the frequency distinguishes, on a CPU (-1, or one that
+ * True if the table frequency has found at least two levels that the frequency distinguishes, on a CPU (-1, or one that
  * it does not have: its first). Where the frequency floats it has not, whatever counters say. `frequency` NULL: not
  * measured. Else false, and why.
  */

@@ -403,7 +403,7 @@ void pivot_fields(struct pivot *p, const struct table *t, size_t row, const stru
         put_field(p, t, row, &fields[i], NULL);
 }
 
-/* Whether two rows are in one view. */
+/* True if two rows are in one view. */
 static bool together(const struct pivot_list *l, const struct table *t, size_t a, size_t b)
 {
     return view_has(l, t, b) && (!l->each || table_same(t, a, b, l->each));
@@ -424,7 +424,7 @@ static size_t first_rows(const struct pivot_list *l, const struct table *t, size
     return n;
 }
 
-/* What names a line or a column of a matrix. */
+/* Puts the name of a line or a column of a matrix. */
 static void put_name(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *f)
 {
     char text[ESTIMATE_TEXT_MAX];
@@ -499,13 +499,14 @@ static bool print_view(FILE *out, bool colour, const struct table *t, const stru
 
 bool pivot_list(FILE *out, bool colour, const struct table *t, const struct pivot_list *l)
 {
+    const bool each = l->each && table_has(t, l->each); /* tables of other versions may lack the column */
     bool any = false;
     size_t *rows = calloc(2 * t->n_rows + 1, sizeof *rows);
     for (size_t of = 0; of < t->n_rows; of++) {
         size_t before = 0;
         while (before < of && !(view_has(l, t, before) && (!l->each || table_same(t, before, of, l->each))))
             before++;
-        if (before == of && view_has(l, t, of) && (!l->each || table_holds(t, of, l->each)))
+        if (before == of && view_has(l, t, of) && (!each || table_holds(t, of, l->each)))
             any |= print_view(out, colour, t, l, of, rows);
     }
     free(rows);

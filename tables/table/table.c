@@ -197,7 +197,7 @@ static struct table_value *table_field(struct table *t, struct table_value *valu
     return &values[c];
 }
 
-/* What is left of a number in a file. */
+/* The number as a file keeps it. */
 static double kept_number(const struct table_column *c, double x)
 {
     char text[40];

@@ -41,7 +41,7 @@ struct table_column {
     {name "_hi", unit, TABLE_REAL, false, decimals}
 /* clang-format on */
 
-/* Whether a column holds event selects or unit masks, which are written for people as Intel writes them: 28H. */
+/* True if a column holds event selects or unit masks, which are written for people as Intel writes them: 28H. */
 bool table_is_code(const struct table_column *c);
 
 /*
@@ -61,7 +61,8 @@ struct table_pair {
     char *key, *value;
 };
 
-/* What could not be measured: the key fields that say which row it would have been (others absent), and why. */
+/* An entry of what could not be measured: the key fields that say which row it would have been (others absent), and
+ * why. */
 struct table_missing {
     struct table_value *values; /* n_columns */
     char *why;
@@ -106,10 +107,10 @@ void table_put_limits(struct table *t, const char *column, double value, double 
 void table_set_limits(struct table *t, size_t row, const char *column, double value, double lo, double hi);
 /* One by name; NULL: there is none. */
 const struct table_column *table_column_named(const struct table *t, const char *name);
-/* Whether a column exists; whether this one is a limit of another, NAME_lo or NAME_hi. */
+/* True if a column exists; if this one is a limit of another, NAME_lo or NAME_hi. */
 bool table_has(const struct table *t, const char *column);
 bool table_is_limit(const struct table *t, size_t column);
-/* Whether these are its columns, in all that is known of them. */
+/* True if these are its columns, in all that is known of them. */
 bool table_has_columns(const struct table *t, const struct table_column *columns, size_t n);
 /* The length of a column's name without the _lo or _hi of a limit. */
 size_t table_base_length(const char *name);
@@ -117,19 +118,19 @@ size_t table_base_length(const char *name);
 /* Fields of a row; absent (NaN, NULL) also for a column that the table does not have. */
 double table_number(const struct table *t, size_t row, const char *column);
 const char *table_text(const struct table *t, size_t row, const char *column);
-/* Whether a row, and whether any row, has a value in this column. */
+/* True if a row has a value in this column; if any row has. */
 bool table_holds(const struct table *t, size_t row, const char *column);
 bool table_has_values(const struct table *t, const char *column);
 /* A field as text, be it text, a code (28H) or a number in as few digits as it has, up to ten; "" where it is absent.
  * Returns `out`. */
 const char *table_field_text(const struct table *t, size_t row, const char *column, char *out, size_t size);
-/* Whether a field of a row is this text; and the first row of which it is, n_rows if there is none. */
+/* True if a field of a row is this text; the first such row, n_rows if there is none. */
 bool table_says(const struct table *t, size_t row, const char *column, const char *text);
 size_t table_find(const struct table *t, const char *column, const char *text);
 /* The different numbers of a column, ascending; absent ones count for nothing. Returns how many, at most `max`. */
 size_t table_numbers(const struct table *t, const char *column, double *out, size_t max);
-/* Whether two rows hold the same in a column: the same text, the same number, or both nothing; and the same pair of
- * kernels, which both must name, in the columns from and to. */
+/* True if two rows hold the same in a column: the same text, the same number, or both nothing; if they hold the same
+ * pair of kernels, which both must name, in the columns from and to. */
 bool table_same(const struct table *t, size_t a, size_t b, const char *column);
 bool table_same_pair(const struct table *t, size_t a, size_t b);
 /* Fields of an entry of t->missing. */
@@ -154,7 +155,7 @@ const char *table_detail(const struct table *t, const char *key);
 /* The metadata say that a model was measured. */
 bool table_modelled(const struct table *t);
 
-/* Whether all rows and entries hold what their columns may; else one line in `why`. Tables read from files do. */
+/* True if all rows and entries hold what their columns may; else one line in `why`. Tables read from files do. */
 bool table_in_range(const struct table *t, char *why, size_t size);
 
 /* Appends rows, missing entries and details of `from`, which has the same columns. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a column of a table may hold. Ranges are wide: only what no processor and no measurement of one can be lies
+/* The ranges of columns of tables. They are wide: only what no processor and no measurement of one can be lies
  * outside. */
 #include <math.h>
 #include <string.h>

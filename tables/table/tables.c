@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What all tables share: their cells, and what the options choose: kernels, active cores, the machine's setup. */
+/* The parts that all tables share: their cells, and what the options choose: kernels, active cores, the machine's
+ * setup. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>

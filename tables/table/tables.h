@@ -42,7 +42,7 @@ enum refinement {
 };
 extern const char *const refinement_names[REFINEMENTS]; /* "busy", ... */
 
-/* What the command line says; 0, NULL or NaN = the table's own default. */
+/* The options of the command line; 0, NULL or NaN = the table's own default. */
 struct tables_options {
     int cpu;       /* logical CPU to measure on, -1: the machine's choice */
     size_t n_cpus; /* --cpus: the order in which CPUs become active */
@@ -101,7 +101,7 @@ __attribute__((format(printf, 5, 6))) struct cell *cells_add(struct cells *c, co
                                                              const char *id, ...);
 void cells_free(struct cells *c);
 
-/* What schedulers read of a table (output/export); a table may be the source of one such part. */
+/* The part of a table that schedulers read (output/export); a table may be the source of one such part. */
 enum tables_export {
     EXPORT_NOTHING,
     EXPORT_FREQUENCIES, /* of levels, by active cores */
@@ -138,7 +138,7 @@ struct tables_drafted {
     const char *only, *is;
     const char *found, *found_in;
 };
-/* Whether a row counts whose column `only` holds `text` (NULL: nothing), and whether this key selects it. */
+/* True if a row counts whose column `only` holds `text` (NULL: nothing); if this key selects it. */
 bool tables_drafted_row(const struct tables_drafted *d, const char *text);
 bool tables_drafted_key(const struct tables_drafted *d, const char *key, const char *text);
 
@@ -205,7 +205,7 @@ void tables_options_default(struct tables_options *o);
 void tables_print(FILE *out, bool colour, const struct table_kind *k, const struct table *t);
 /* Adds the panels of the plot to a chart, whose title and subtitle are set already. */
 void tables_draw(const struct table_kind *k, const struct table *t, struct chart *c);
-/* Whether there is a plot of such tables. */
+/* True if there is a plot of such tables. */
 bool tables_drawn(const struct table_kind *k);
 
 /* ---- for the tables themselves ---- */
@@ -224,7 +224,7 @@ __attribute__((format(printf, 3, 4))) void tables_cell_missing(struct table *t, 
  */
 size_t tables_kernels(const struct tables_context *x, const char *const *names, size_t n, struct payload *out,
                       struct table *t);
-/* Whether there is a kernel of this name and the machine can run it, *out then. */
+/* True if there is a kernel of this name and the machine can run it, *out then. */
 bool tables_can_run(const struct tables_context *x, const char *name, struct payload *out);
 /* The names for it: one kernel of each width and weight; and every kernel that is not latency-bound, pause or chain. */
 extern const char *const tables_usual_kernels[];

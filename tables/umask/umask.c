@@ -87,7 +87,7 @@ static const char *documented_name(const struct event *e, unsigned umask)
 }
 
 /*
- * Whether the event may be measured: it is model-specific, and a reading of something else would be wrong. Without
+ * True if the event may be measured: it is model-specific, and a reading of something else would be wrong. Without
  * --event it must be one of licenses by the table of events of this CPU. With it the person has chosen, and only what
  * the table knows to be something else is refused. Writes why not, with the remedy.
  */
@@ -216,8 +216,9 @@ static int umask_on_progress(void *data, unsigned done, unsigned wanted)
     return tables_stop(w->x, w->before + w->part * done / (wanted ? wanted : 1));
 }
 
-/* What of the cycles of one experiment an event counted. A share lies between 0 and 1: what readings are off by may
- * carry it beyond, and so may limits reach there, which means nothing. What is surely above 1 counts no cycles. */
+/* The share of the cycles of one experiment that an event counted. A share lies between 0 and 1: what readings are off
+ * by may carry it beyond, and so may limits reach there, which means nothing. What is surely above 1 counts no cycles.
+ * */
 static struct estimate event_share(const struct repetitions *seen, size_t event, size_t *runs)
 {
     struct estimate e = shares_counted(&seen->trace, event, INFINITY, runs);

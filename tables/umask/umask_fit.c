@@ -14,7 +14,17 @@
 
 /* ---- shares ---- */
 
-/* What of a sample's cycles counts, 0..1; NaN: not known. */
+/* A sample belongs to reduced rate when its IPC is below this part of the full rate's, where noise allows it:
+ * throttling to one half is the mildest that was published (Skylake-SP dissertation, section 3.2.2), and a sample of
+ * IPC noise more than SLOW_SIGMAS away is below it by chance once in a million. Never less than
+ * SLOW_LEAST. */
+#define SLOW 0.95
+#define SLOW_LEAST 0.75
+#define SLOW_SIGMAS 5
+/* Two counters are not read at once: a share is not known to better than so many cycles of all. */
+#define APART_CYCLES 40
+
+/* The share of a sample's cycles that counts, 0..1; NaN: not known. */
 struct rule {
     size_t extra; /* used where slow_ipc is NaN */
     double slow_ipc;
@@ -31,8 +41,8 @@ static double part_of(const struct trace *t, const struct rule *r, size_t i)
     return end == text ? NAN : value;
 }
 
-/* What of the cycles of the run that begins at sample *at the rule takes; *at is moved to the next run. The cycles
- * (thousands) are added to *all where that is known; NaN: it is not. */
+/* The share of the cycles of the run that begins at sample *at that the rule takes; *at is moved to the next run. The
+ * cycles (thousands) are added to *all where that is known; NaN: it is not. */
 static double share_of_run(const struct trace *t, const struct rule *r, double to_us, size_t *at, double *all)
 {
     double cycles = 0, taken = 0;
@@ -72,7 +82,7 @@ static struct estimate share_of_runs(const struct trace *t, const struct rule *r
     free(shares);
     if (!n)
         return none;
-    double apart = SHARES_APART_CYCLES * 1e-3 * (double)n / cycles;
+    double apart = APART_CYCLES * 1e-3 * (double)n / cycles;
     e.lo = fmin(e.lo, e.value - apart);
     e.hi = fmax(e.hi, e.value + apart);
     return e;
@@ -110,16 +120,35 @@ double shares_slow_below(const struct trace *t)
     const float *ipc = t->channel[TRACE_IPC];
     double *logs = ipc && t->n > 1 ? malloc(t->n * sizeof *logs) : NULL;
     if (!logs)
-        return SHARES_SLOW_LEAST;
+        return SLOW_LEAST;
     for (size_t i = 0; i < t->n; i++)
         logs[i] = ipc[i] > 0 ? log((double)ipc[i]) : NAN;
     double sigma = robust_step_noise(logs, t->n, logs);
     free(logs);
-    return isnan(sigma) ? SHARES_SLOW_LEAST
-                        : fmax(SHARES_SLOW_LEAST, fmin(SHARES_SLOW, 1 - SHARES_SLOW_SIGMAS * sigma));
+    return isnan(sigma) ? SLOW_LEAST : fmax(SLOW_LEAST, fmin(SLOW, 1 - SLOW_SIGMAS * sigma));
 }
 
 /* ---- kinds of code ---- */
+
+enum { READINGS_KINDS_MAX = 12, READINGS_TEXT_MAX = 200 };
+
+/* A kind of code that was run. */
+struct meaning_kind {
+    unsigned width; /* bits; 8192 = tiles */
+    bool heavy;
+    double lo, hi; /* lowest and highest share of the cycles counted, among the kernels of this kind, when steady */
+};
+/* A change of code. */
+struct meaning_change {
+    double share; /* of the cycles around it that were counted */
+    double slow;  /* of them, those in which the code ran at a reduced rate; NaN = not known */
+    double other; /* up to so much of `slow` may be something else than throttling; NaN = not known */
+};
+struct meaning_input {
+    size_t n_kinds, n_changes;
+    struct meaning_kind kinds[READINGS_KINDS_MAX];
+    const struct meaning_change *changes;
+};
 
 static int by_demand(const void *a, const void *b)
 {
@@ -129,7 +158,8 @@ static int by_demand(const void *a, const void *b)
     return (int)x->heavy - (int)y->heavy;
 }
 
-bool meaning_add(struct meaning_input *r, unsigned width, bool heavy, double share)
+/* Sorts a kernel's share into its kind. False: there is no room for another kind. */
+static bool add_share(struct meaning_input *r, unsigned width, bool heavy, double share)
 {
     for (size_t i = 0; i < r->n_kinds; i++) {
         struct meaning_kind *k = &r->kinds[i];
@@ -146,7 +176,12 @@ bool meaning_add(struct meaning_input *r, unsigned width, bool heavy, double sha
     return true;
 }
 
-enum meaning_answer meaning_counts(const struct meaning_kind *k)
+/* From these shares on a bit counts a kind of code, and up to these it does not; between them it counts in part.
+ * Chosen: shares of steady code are near 0 or near 1. */
+#define MEANING_COUNTS 0.9
+#define MEANING_COUNTS_NOT 0.1
+enum meaning_answer { MEANING_NO, MEANING_PARTLY, MEANING_YES };
+static enum meaning_answer answer_of(const struct meaning_kind *k)
 {
     return k->lo >= MEANING_COUNTS ? MEANING_YES : k->hi <= MEANING_COUNTS_NOT ? MEANING_NO : MEANING_PARTLY;
 }
@@ -170,9 +205,9 @@ static void name_kind(const struct meaning_kind *k, char out[40])
 static size_t same_width(const struct meaning_input *r, size_t i, enum meaning_answer *answer)
 {
     size_t end = i;
-    *answer = meaning_counts(&r->kinds[i]);
+    *answer = answer_of(&r->kinds[i]);
     for (; end < r->n_kinds && r->kinds[end].width == r->kinds[i].width; end++)
-        if (meaning_counts(&r->kinds[end]) != *answer)
+        if (answer_of(&r->kinds[end]) != *answer)
             *answer = MEANING_PARTLY;
     return end;
 }
@@ -180,7 +215,7 @@ static size_t same_width(const struct meaning_input *r, size_t i, enum meaning_a
 static void name_one(const struct meaning_kind *k, char out[READINGS_TEXT_MAX])
 {
     char name[40];
-    enum meaning_answer a = meaning_counts(k);
+    enum meaning_answer a = answer_of(k);
     name_kind(k, name);
     if (a == MEANING_YES)
         text_list_add(out, READINGS_TEXT_MAX, ", ", "%s", name);
@@ -239,7 +274,7 @@ static bool uncounted(const struct meaning_change *c)
     return c->slow - c->share - c->other > edges(c);
 }
 
-/* What counts throttled cycles counts those of every change, give or take the samples at the edges of a phase. */
+/* A bit that counts throttled cycles counts those of every change, give or take the samples at the edges of a phase. */
 static bool is_throttle(const struct meaning_input *r)
 {
     bool seen = false;
@@ -254,7 +289,7 @@ static bool is_throttle(const struct meaning_input *r)
     return seen;
 }
 
-/* Whether throttled code was not counted. Where none was throttled, what counts throttled cycles counts nothing. */
+/* True if throttled code was not counted. Where none was throttled, what counts throttled cycles counts nothing. */
 static bool throttled_uncounted(const struct meaning_input *r)
 {
     for (size_t i = 0; i < r->n_changes; i++)
@@ -271,13 +306,18 @@ static bool counts_at_changes(const struct meaning_input *r, double more)
     return false;
 }
 
-void meaning_text(const struct meaning_input *r, char out[READINGS_TEXT_MAX])
+/*
+ * The reading: "up to 128 bit, light 256"; "heavy 512"; "everything" where it counts all that was run; "throttled"
+ * where it counts nothing that runs steadily, and at changes as many cycles as ran at a reduced rate for that;
+ * "changes" where it counts others there; "nothing".
+ */
+static void write_reading(const struct meaning_input *r, char out[READINGS_TEXT_MAX])
 {
     size_t yes = 0, no = 0;
     out[0] = '\0';
     for (size_t i = 0; i < r->n_kinds; i++) {
-        yes += meaning_counts(&r->kinds[i]) == MEANING_YES;
-        no += meaning_counts(&r->kinds[i]) == MEANING_NO;
+        yes += answer_of(&r->kinds[i]) == MEANING_YES;
+        no += answer_of(&r->kinds[i]) == MEANING_NO;
     }
     if (no < r->n_kinds && (yes < r->n_kinds || yes < 2))
         name_kinds(r, out);
@@ -333,13 +373,14 @@ static bool documented(enum meaning_document d, const struct meaning_kind *k)
     }
 }
 
-void meaning_disagreement(const struct meaning_input *r, enum meaning_document d, char out[READINGS_TEXT_MAX])
+/* How measurement and documentation disagree: "heavy 256 is counted; heavy 512 is not"; "" where they do not. */
+static void write_disagreement(const struct meaning_input *r, enum meaning_document d, char out[READINGS_TEXT_MAX])
 {
     char name[40];
     out[0] = '\0';
     for (size_t i = 0; i < r->n_kinds && d != MEANING_UNDOCUMENTED; i++) {
         const struct meaning_kind *k = &r->kinds[i];
-        enum meaning_answer a = meaning_counts(k);
+        enum meaning_answer a = answer_of(k);
         if (k->width > 512 || a == (documented(d, k) ? MEANING_YES : MEANING_NO))
             continue; /* tiles are newer than the descriptions */
         name_kind(k, name);
@@ -358,7 +399,7 @@ void meaning_disagreement(const struct meaning_input *r, enum meaning_document d
 
 /* ---- readings of rows ---- */
 
-/* Whether two rows are of one umask of one event. */
+/* True if two rows are of one umask of one event. */
 static bool same_umask(const struct table *t, size_t a, size_t b)
 {
     return table_same(t, a, b, "event") && table_same(t, a, b, "umask");
@@ -397,11 +438,11 @@ static void collect(const struct table *t, size_t row, struct collected *c)
         }
         /* what is sparse, or waits for itself, may need less than its kind does */
         if (kernel_parse(name, &p, NULL, 0) == 0 && p.density == 1 && !p.kernel->latency_bound)
-            meaning_add(&c->input, p.kernel->width, p.kernel->weight == KERNEL_HEAVY, share);
+            add_share(&c->input, p.kernel->width, p.kernel->weight == KERNEL_HEAVY, share);
     }
 }
 
-/* Whether this kernel ran steadily while this row's umask was counted. */
+/* True if this kernel ran steadily while this row's umask was counted. */
 static bool ran_steadily(const struct table *t, size_t row, const char *kernel)
 {
     for (size_t i = 0; i < t->n_rows; i++)
@@ -417,12 +458,12 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
     collect(t, row, c);
     if (!c->input.n_kinds)
         return;
-    meaning_text(&c->input, reading);
+    write_reading(&c->input, reading);
     /* changes are between a kernel and the base: what the base itself counts shows there, too */
     if (base && strcmp(reading, "changes") == 0 && !ran_steadily(t, row, base))
         snprintf(reading, sizeof reading, "changes or %.20s", base);
     table_set_text(t, row, "reading", reading);
-    meaning_disagreement(&c->input, meaning_document_of(table_text(t, row, "documented")), disagrees);
+    write_disagreement(&c->input, meaning_document_of(table_text(t, row, "documented")), disagrees);
     if (disagrees[0])
         table_set_text(t, row, "disagrees", disagrees);
 }
@@ -449,7 +490,7 @@ int umask_conclude(struct table *t)
 
 /* ---- findings ---- */
 
-/* Whether kernels of all kinds that the documents name ran while this row's umask was counted. */
+/* True if kernels of all kinds that the documents name ran while this row's umask was counted. */
 static bool kinds_ran(const struct table *t, size_t row)
 {
     enum { NARROW, LIGHT_256, HEAVY_256, LIGHT_512, HEAVY_512, KINDS };

@@ -17,7 +17,7 @@
 enum { RUNS = 1000, RUNS_BRIEF = 100, RUNS_MOST = 100000 };
 static const double TRIAL_US = 300; /* a trial, us: shorter than the time between two timer interrupts, 1 to 4 ms */
 static const double MASKED_US_MOST = 5000; /* a trial with interrupts masked, us: the helper masks for no longer */
-/* What cells are expected to take on silicon: spoiling before each trial, us; the rest of a cell, s; and the buffer of
+/* The expected time of cells on silicon: spoiling before each trial, us; the rest of a cell, s; and the buffer of
  * loads, which is filled first, bytes a second. */
 static const double SPOIL_US = 60, CELL_SECONDS = 0.02, BYTES_A_SECOND = 2e9;
 
@@ -111,7 +111,7 @@ static json_t *kept_json(const struct kept *k)
                      k->warm.max);
 }
 
-/* Whether it is one; *in_force (may be NULL, else TABLES_TOLD_MAX) and *warm are then its contents. */
+/* True if it is one; *in_force (may be NULL, else TABLES_TOLD_MAX) and *warm are then its contents. */
 static bool read_kept(const char *json, char *in_force, struct repeatability *warm)
 {
     json_int_t n = 0;
@@ -500,7 +500,7 @@ static void print_in_force(FILE *out, const struct table *t)
         }
 }
 
-/* What was published, and what was in force at each refinement. */
+/* Prints what was published, and what was in force at each refinement. */
 static void print(FILE *out, bool colour, const struct table *t)
 {
     print_published(out, colour);
@@ -539,7 +539,8 @@ static void add_percent(struct chart *c, struct chart_panel *p, const char *cate
         chart_add_row(c, p, category, &e, look, told ? percent_text(fraction, text) : "");
 }
 
-/* What the source has for a refinement. Its last row, dynamic ticks, is a boot option and none that this table has. */
+/* Draws what the source has for a refinement. Its last row, dynamic ticks, is a boot option and none that this table
+ * has. */
 static void draw_published(struct chart *c, struct chart_panel *p, unsigned r)
 {
     for (size_t i = 0; i < sizeof published / sizeof *published; i++)

@@ -108,7 +108,7 @@ static struct estimate middle(double *x, size_t n, double *share)
     return robust_median(x, kept);
 }
 
-/* What is not finite is null. */
+/* Numbers that are not finite are null. */
 static json_t *list_of(const struct wake_seen *s, const double *x)
 {
     json_t *list = json_array();

@@ -4,7 +4,8 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-short="--all --machine model:xeon-gold-6130 --brief --kernels 128fma,512fma --runs 4 --active-cores 2,all"
+few="--kernels 128fma,512fma --runs 2 --active-cores 2"
+short="--all --machine model:xeon-gold-6130 --brief $few"
 dir=$tmp/whole
 
 # shellcheck disable=SC2086
@@ -161,7 +162,7 @@ else
     skip "--resume on other CPUs" "there is one CPU, no taskset or nothing to measure"
 fi
 
-CHARACTERIZE=$CHARACTERIZE "$root/tests/scripts/kill_and_resume.sh" 2 >"$out" 2>&1
+CHARACTERIZE=$CHARACTERIZE RESUME_OPTIONS=$few "$root/tests/scripts/kill_and_resume.sh" 2 >"$out" 2>&1
 status=$?
 [ $status -eq 0 ] || cat "$out"
 verdict "ended by signals at two random moments and resumed: the same to the byte" test $status -eq 0

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 
-#include "analysis/stats/estimate.h"
 #include "tests/support/test.h"
 
 #define FOLDER "tests/golden"
@@ -91,17 +90,4 @@ void golden_expect(struct golden *g, const char *model, const char *what, bool r
     free(g->text);
     if (!same)
         fail_msg("if the change is intended, run make golden");
-}
-
-void golden_put(FILE *out, const char *name, double x)
-{
-    if (!isnan(x))
-        fprintf(out, " %s %.7g", name, fabs(x) < 1e-9 ? 0 : x);
-}
-
-void golden_put_estimate(FILE *out, const char *name, const struct estimate *e)
-{
-    golden_put(out, name, e->value);
-    golden_put(out, "from", e->lo);
-    golden_put(out, "to", e->hi);
 }

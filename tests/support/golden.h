@@ -25,9 +25,3 @@ FILE *golden_begin(struct golden *g);
 
 /* Ends it: golden_is() of what was written; the test fails if it is not. */
 void golden_expect(struct golden *g, const char *model, const char *what, bool rounded);
-
-struct estimate;
-/* " NAME 1.234567"; nothing where it is NaN; 0 for what is left of rounding, below 1e-9. */
-void golden_put(FILE *out, const char *name, double x);
-/* The same of a value and its limits. */
-void golden_put_estimate(FILE *out, const char *name, const struct estimate *e);

@@ -2,16 +2,6 @@
 #include "tests/support/phases_rig.h"
 #include "tests/support/test.h"
 
-struct phase rig_phase(enum phase_kind kind, double start, double length, double ghz, double ipc)
-{
-    return (struct phase){.kind = kind,
-                          .start_us = start,
-                          .duration_us = {length, length, length},
-                          .freq_ghz = {ghz, ghz, ghz},
-                          .ipc = ipc,
-                          .ipc_ratio = 1};
-}
-
 void rig_show_phases(const struct phases *p)
 {
     for (size_t i = 0; i < p->n_phases; i++) {

@@ -211,7 +211,7 @@ TEST(measuring_without_memory)
         char *all = measured(kinds[i], &model, &o, 0, &failed);
         assert_non_null(all);
         do {
-            at += rng_all_rounds() ? 1 : 1 + at / 12; /* the first ones, and some of those in many repetitions */
+            at += rng_all_rounds() ? 1 : 1 + at / 5; /* the first ones, and some of those in many repetitions */
             char *text = measured(kinds[i], &model, &o, at, &failed);
             if (text ? !leaves_out && strcmp(text, all) != 0 : !failed)
                 fail_msg("%s without allocation %lu: %.300s", kinds[i]->name, at, text ? text : "failed");

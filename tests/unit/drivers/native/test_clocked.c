@@ -339,42 +339,6 @@ TEST_WITH(what_disturbs_bursts, make_native, NULL)
 
 /* ---- first uses ---- */
 
-TEST_WITH(first_uses_by_the_clock, make_native, NULL)
-{
-    struct machine m = {.state = &made};
-    skip_without_made_clock();
-    if ((kernel_named("256fma").kernel->features & ~kernel_cpu_features()) != 0) {
-        print_message("skipped: no FMA here\n");
-        skip();
-    }
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    for (unsigned slow = 0; slow < 60; slow += 9)
-        for (int spread = 0; spread < 2; spread++) {
-            struct first_use_request r = {
-                .warm = kernel_named("256fma"), .warm_us = 5, .idle_us = 7, .observe_us = 60 + slow};
-            struct first_use_seen seen;
-            struct machine_error err;
-            int status;
-            make_native(state);
-            r.warm.run = run_wide;
-            wide = (struct made_payload){.ticks = 500, .slow_ticks = 1500, .slow = 20 + slow};
-            made_clock.spread = spread ? 40 : 0;
-            BY_MADE_CLOCK(status = native_first_use(&m, &r, &seen, &err));
-            assert_int_equal(status, MACHINE_OK);
-            fprintf(out,
-                    "%u: idle %.7g first %.7g full %.7g read %.7g; %u calls, %" PRIu64 " blocks, at first %" PRIu64
-                    " until %" PRIu64 "\n",
-                    wide.slow > 20 ? (unsigned)wide.slow - 20 : 0, seen.idle_us, seen.first_us, seen.full_rate_us,
-                    seen.read_us, wide.calls, wide.blocks, wide.asked[0], wide.until[0]);
-            cpu_seen = made.cpu + 1;
-            BY_MADE_CLOCK(status = native_first_use(&m, &r, &seen, &err));
-            assert_int_equal(status, MACHINE_OK);
-            assert_true(isnan(seen.first_us) && isnan(seen.full_rate_us) && !isnan(seen.idle_us));
-        }
-    golden_expect(&g, "machine/clock", "first-use", false);
-}
-
 TEST_WITH(first_uses_that_are_refused, make_native, NULL)
 {
     static const struct {

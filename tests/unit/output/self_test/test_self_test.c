@@ -68,7 +68,7 @@ static void judge(const char *what, const char *model, struct broken b, const ch
 {
     struct self_test_readings r;
     struct self_test_lines l;
-    for (uint64_t seed = 0; seed < 2; seed++) {
+    for (uint64_t seed = 0; seed < rng_rounds(2); seed++) {
         test_model(model, &b, seed, &r, &l);
         expect(what, &l, fails);
         self_test_free(&r);
@@ -84,7 +84,7 @@ TEST(test_sound_models)
     struct self_test_readings r;
     struct self_test_lines l;
     struct broken b = {.fault = FAULT_NONE};
-    for (uint64_t seed = 10; seed < 20; seed++) {
+    for (uint64_t seed = 10; seed < 10 + rng_rounds(10); seed++) {
         test_model("xeon-gold-6130", &b, seed, &r, &l);
         expect("seeds", &l, "");
         assert_float_equal(l.line[0].value, 1 / 2.1, 1e-6);               /* a tick of 2.1 GHz, ns */
@@ -211,8 +211,8 @@ TEST(test_surroundings_are_no_fault)
     struct rng rng;
     size_t wrong = 0;
     rng_init(&rng, 5, 0);
-    const int stride = rng_fewer_sanitized(36) < 36 ? 5 : 1; /* one or two of each kind, some by chains alone */
-    for (int i = 0; i < 36; i += stride) {                   /* six of each, half of the even ones by chains alone */
+    const int stride = rng_all_rounds() ? 1 : 5; /* one or two of each kind, some by chains alone */
+    for (int i = 0; i < 36; i += stride) {       /* six of each, half of the even ones by chains alone */
         static const struct broken low = {.fault = FAULT_SCALED, .counter = COUNTER_INSTRUCTIONS, .factor = 0.99};
         static const struct broken high = {.fault = FAULT_SCALED, .counter = COUNTER_CHAIN_CYCLES, .factor = 1.2};
         static const double steps[] = {0, 10, 25};

@@ -147,17 +147,6 @@ TEST(other_models_as_calculated)
     }
 }
 
-TEST(random_models_as_calculated)
-{
-    for (uint64_t seed = 1; seed <= rng_rounds(5); seed++) {
-        struct model m;
-        struct tables_options *o = options(NULL, 0, 120);
-        random_model(&m, seed);
-        o->active[o->n_active++] = 1 + (unsigned)seed % m.cores;
-        check_model(&m, o, 0);
-    }
-}
-
 /* The tests above can fail: another halt, wait or ratio than the model's is noticed. */
 TEST(other_parameters_are_noticed)
 {

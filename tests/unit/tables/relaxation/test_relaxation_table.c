@@ -1,204 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The relaxation table on models whose waits are known, and its analysis on made-up traces: waits within 1 us, shares
+ * The relaxation table on models whose waits are known: waits within 1 us, shares
  * within their limits, and nothing where there is nothing.
  */
-#include "tables/relaxation/relaxation_fit.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"
 #include "tests/support/test.h"
-
-/* ---- one repetition ---- */
-
-static void add_sample(struct trace *t, double time_us, double freq, double ipc)
-{
-    assert_int_equal(trace_append(t, 0, time_us), 0);
-    t->channel[TRACE_FREQ][t->n - 1] = (float)freq;
-    t->channel[TRACE_IPC][t->n - 1] = (float)ipc;
-}
-
-/*
- * Samples of 2 us over 300 us at 2.4, from `rise` on at 2.8 GHz, after a halt (0: none); time lost at `lost_at` (NaN:
- * none) for 5 us. The reading that is due in lost time is taken at its end.
- */
-static void make_rise(struct trace *t, double rise, double halt, double lost_at)
-{
-    double now = 0;
-    trace_init(t);
-    assert_int_equal(trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC), 0);
-    add_sample(t, 0, 2.4, 2);
-    while (now < 300) {
-        double end = floor(now / 2 + 1e-9) * 2 + 2, work = 0;
-        if (rise >= now && rise < end && halt > end - rise)
-            end = rise + halt;
-        if (lost_at >= now && lost_at < end)
-            end = fmax(end, lost_at + 5);
-        /* cycles, in thousands: step by step of 10 ns */
-        for (double at = now + 0.005; at < end; at += 0.01)
-            if (!(at >= lost_at && at < lost_at + 5) && !(at >= rise && at < rise + halt))
-                work += 0.01 * (at < rise ? 2.4 : 2.8);
-        add_sample(t, end, work / (end - now), 2);
-        now = end;
-    }
-}
-
-static void check_rise(double rise, double halt, double lost_at)
-{
-    struct trace t;
-    struct relaxation_rise found;
-    const struct relaxation_levels levels = {.slow = 2.4, .fast = 2.8};
-    make_rise(&t, rise, halt, lost_at);
-    assert_int_equal(relaxation_find(&t, sights_span(&t, 0), 0, 300, &levels, &found), 0);
-    if (rise < 300 && !(fabs(found.at_us - rise) < 0.15))
-        fail_msg("a rise at %.2f with a halt of %.1f us: found %.2f", rise, halt, found.at_us);
-    assert_true(rise < 300 || isnan(found.at_us));
-    assert_int_equal(found.interruptions, isnan(lost_at) ? 0 : 1);
-    assert_true(isnan(lost_at) || fabs(found.first_us - lost_at) < 0.15);
-    trace_free(&t);
-}
-
-TEST(a_rise_is_placed_to_a_fraction_of_the_period)
-{
-    struct rng r;
-    rng_init(&r, 3, 0);
-    for (int i = 0; i < 60; i++) {
-        double rise = rng_range(&r, 120, 200);
-        check_rise(rise, 10, NAN);
-        check_rise(rise, 0, NAN);
-        check_rise(rise, 10, rng_range(&r, 10, rise - 10));
-        check_rise(INFINITY, 0, i % 2 ? NAN : rise);
-    }
-}
-
-TEST(levels_that_do_not_differ_leave_nothing_to_wait_for)
-{
-    struct trace t;
-    struct relaxation_levels levels;
-    make_rise(&t, 150, 10, NAN);
-    struct sights_span span = sights_span(&t, 0);
-    assert_null(relaxation_levels(&t, &span, 1, 0, 300, &levels));
-    assert_true(fabs(levels.slow - 2.4) < 1e-3 && fabs(levels.fast - 2.8) < 1e-3);
-    assert_non_null(relaxation_levels(&t, &span, 1, 0, 140, &levels));
-    assert_non_null(relaxation_levels(&t, &span, 1, 400, 500, &levels));
-    trace_free(&t);
-}
-
-/* ---- distributions ---- */
-
-TEST(the_share_of_doubled_waits_is_not_biased_by_interruptions)
-{
-    enum { RUNS = 4000 };
-    struct relaxation_rise *rise = calloc(RUNS, sizeof *rise);
-    struct relaxation_waits w;
-    struct rng r;
-    rng_init(&r, 11, 0);
-    for (int i = 0; i < RUNS; i++) {
-        double wait = rng_chance(&r, 0.3) ? 1340 : 670, at = -3000 * log(1 - rng_unit(&r));
-        rise[i] = (struct relaxation_rise){wait + rng_normal(&r), 0, NAN, NAN, NAN, NAN};
-        if (at < wait) /* starts it anew */
-            rise[i] = (struct relaxation_rise){at + wait + rng_normal(&r), 1, at, at, NAN, NAN};
-    }
-    assert_int_equal(relaxation_waits(rise, RUNS, &w), 0);
-    assert_true(w.mode[0].wait_us.lo < 670.05 && w.mode[0].wait_us.hi > 669.95 && w.mode[0].sd_us < 1.2);
-    assert_true(fabs(w.mode[1].wait_us.value - 1340) < 0.3);
-    assert_true(w.mode[1].share.lo < 0.3 && w.mode[1].share.hi > 0.3);
-    assert_true(w.mode[1].share.hi - w.mode[1].share.lo < 0.05);
-    assert_true(w.rearmed > 10 * w.not_rearmed && !w.kept);
-    assert_true(fabs(w.after_interrupt_us.value - 670) < 0.5);
-    free(rise);
-}
-
-/*
- * Interrupts too short to be seen begin waits anew at random: `rate` of them a second. `doubled`: part of the waits
- * that are double. Waits are 670 us, with a standard deviation of 2.
- */
-static void unnoticed(struct rng *r, double rate, double doubled, size_t n, struct relaxation_waits *out)
-{
-    struct relaxation_rise rise[400];
-    assert_true(n <= 400);
-    for (size_t i = 0; i < n; i++) {
-        double begun = 0, wait, at;
-        do { /* until one is over before the next interrupt */
-            wait = (rng_chance(r, doubled) ? 2 : 1) * (670 + 2 * rng_normal(r));
-            at = -1e6 / rate * log(1 - rng_unit(r));
-            begun += at < wait ? at : wait;
-        } while (at < wait);
-        rise[i] = (struct relaxation_rise){begun, 0, NAN, NAN, NAN, NAN};
-    }
-    assert_int_equal(relaxation_waits(rise, n, out), 0);
-}
-
-TEST(waits_begun_anew_unnoticed_are_not_taken_for_double_ones)
-{
-    enum { TABLES = 300 };
-    struct rng r;
-    struct relaxation_waits w;
-    size_t wrong = 0, found = 0, held = 0;
-    rng_init(&r, 31, 0);
-    for (int i = 0; i < TABLES; i++) {
-        unnoticed(&r, rng_range(&r, 100, 500), 0, i % 2 ? 200 : 60, &w);
-        wrong += w.mode[1].n > 0;
-        assert_true(fabs(w.mode[0].wait_us.value - 670) < 1.5 && w.mode[0].sd_us < 3.5);
-    }
-    assert_true(wrong <= 2);           /* 0.3 are expected */
-    for (int i = 0; i < TABLES; i++) { /* double ones are found among them */
-        unnoticed(&r, 150, 0.25, 200, &w);
-        found += w.mode[1].n > 0;
-        /* of the repetitions, some are neither: nothing happened in exp(-0.15 * 0.67) and exp(-0.15 * 1.34) of them */
-        held += w.mode[1].share.lo <= 0.25 * exp(-0.201) + 0.02 && w.mode[1].share.hi >= 0.25 * exp(-0.201);
-        assert_true(w.mode[1].n == 0 || fabs(w.mode[1].wait_us.value - 1340) < 5);
-    }
-    assert_true(found == TABLES && held >= 0.93 * TABLES);
-    /* three in 60 are enough where nothing else lies there; one is not */
-    struct relaxation_rise rise[60];
-    for (size_t n = 1; n <= 3; n += 2) {
-        for (size_t i = 0; i < 60; i++)
-            rise[i] = (struct relaxation_rise){(i < n ? 2 : 1) * 670 + rng_normal(&r), 0, NAN, NAN, NAN, NAN};
-        assert_int_equal(relaxation_waits(rise, 60, &w), 0);
-        assert_int_equal(w.mode[1].n, n == 3 ? 3 : 0);
-        assert_int_equal(w.others, n == 3 ? 0 : 1);
-    }
-}
-
-/* A timer that ticks more often than the wait is long, and does not matter: all waits are alike nevertheless. */
-TEST(waits_that_are_always_interrupted_count_if_they_agree)
-{
-    enum { RUNS = 100 };
-    struct relaxation_rise rise[RUNS];
-    struct relaxation_waits w;
-    struct rng r;
-    rng_init(&r, 12, 0);
-    for (int i = 0; i < RUNS; i++) {
-        double tick = rng_range(&r, 0, 500);
-        rise[i] = (struct relaxation_rise){rng_range(&r, 1150, 1250), 3, tick, tick + 1000, NAN, NAN};
-    }
-    assert_int_equal(relaxation_waits(rise, RUNS, &w), 0);
-    assert_true(w.kept && w.mode[0].n == RUNS && fabs(w.mode[0].wait_us.value - 1200) < 15);
-    for (int i = 0; i < RUNS / 5; i++) /* fast from the start, because of something else: no wait of 5 us */
-        rise[i].at_us = 5;
-    for (int i = 0; i < RUNS; i++) /* ticks in the middle: they have not mattered */
-        rise[i].last_us = 600;
-    assert_int_equal(relaxation_waits(rise, RUNS, &w), 0);
-    assert_true(w.mode[0].n == RUNS - RUNS / 5 && fabs(w.mode[0].wait_us.value - 1200) < 15);
-    assert_true(w.others == RUNS / 5 && w.mode[0].share.value == 1);
-    assert_true(w.rearmed == 0 && w.not_rearmed == RUNS - RUNS / 5);
-    for (int i = 0; i < RUNS; i++) /* it does matter: a wait of 600 us after the last tick before it is over */
-        rise[i] = (struct relaxation_rise){rng_range(&r, 600, 3000), 3, 10, 20, NAN, NAN};
-    assert_int_equal(relaxation_waits(rise, RUNS, &w), 0);
-    assert_true(w.close < 60);
-}
-
-TEST(once_twice_or_anew_are_told_apart)
-{
-    assert_int_equal(relaxation_rearmed(335, 335, 670), 0);
-    assert_int_equal(relaxation_rearmed(1005, 335, 670), 0); /* a doubled wait */
-    assert_int_equal(relaxation_rearmed(672, 335, 670), 1);
-    assert_int_equal(relaxation_rearmed(1340, 335, 670), 1);
-    assert_int_equal(relaxation_rearmed(500, 335, 670), -1);
-    assert_int_equal(relaxation_rearmed(NAN, 335, 670), -1);
-}
 
 /* ---- the table ---- */
 
@@ -303,33 +112,6 @@ TEST(the_published_waits_come_back)
     table_free(&t);
 }
 
-TEST(random_waits_come_back)
-{
-    struct rng r;
-    rng_init(&r, 21, 0);
-    for (int c = 0; c < 5; c++) {
-        struct model m;
-        struct table t;
-        rig_load("xeon-gold-6130", &m);
-        m.wait_us = rng_log(&r, 250, 1900);
-        m.wait_sigma_us = rng_range(&r, 0, 4);
-        m.halt_us = c == 4 ? 0 : rng_range(&r, 2, 20);
-        m.halt_sigma_us = 0;
-        double share = c % 2 ? 0.4 : 0;
-        m.classes[model_class_index(&m, "light512")].wait_double = share;
-        m.interrupts[0].rearm = c % 2;
-        m.counts_licenses = m.counts_throttle = c % 2;
-        measure(&m, "512or", true, &t);
-        check_wait(&t, "512or", 1, m.wait_us, 1 - share);
-        if (share > 0)
-            check_wait(&t, "512or", 2, 2 * m.wait_us, share);
-        else
-            assert_true(row(&t, "wait", "512or", NULL, 2) == SIZE_MAX);
-        check_rearm(&t, "512or", "512or", true, m.wait_us);
-        table_free(&t);
-    }
-}
-
 /* Toggling with such a wait takes longer than a recording of three pilots, for which there once was room. */
 TEST(a_long_wait_has_room)
 {
@@ -370,19 +152,6 @@ TEST(interrupts_that_cannot_be_seen_double_no_wait)
         assert_true(row(&t, "wait", "256fma", NULL, 2) == SIZE_MAX);
         table_free(&t);
     }
-}
-
-/* Interrupts begin most of these waits anew, so that many do not end within 5 ms; all that is asked is measured. */
-TEST(long_waits_that_are_interrupted_are_measured)
-{
-    struct model m;
-    struct table t;
-    rig_load("xeon-gold-6130", &m);
-    m.wait_us = 4000;
-    measure(&m, "512fma", true, &t);
-    check_wait(&t, "512fma", 1, m.wait_us, 1);
-    check_toggling(&t, "512fma", m.wait_us, 1);
-    table_free(&t);
 }
 
 /* The reason of every missing entry begins like this. */
@@ -481,34 +250,6 @@ TEST(how_it_was_measured_is_told)
     rig_measure(&table_relaxation, &m, &o, &t);
     assert_int_equal(t.n_rows, 0);
     check_missing(&t, "sampling period");
-    table_free(&t);
-}
-
-/* No two rows have the same keys. */
-TEST(keys_are_unique)
-{
-    struct model m;
-    struct table t;
-    rig_load("xeon-gold-6130", &m);
-    m.classes[model_class_index(&m, "light512")].wait_double = 0.4;
-    measure(&m, "512or", true, &t);
-    assert_true(row(&t, "wait", "512or", NULL, 2) != SIZE_MAX);
-    check_rearm(&t, "512or", "512or", true, m.wait_us);
-    for (size_t i = 0; i < t.n_rows; i++)
-        for (size_t k = 0; k < i; k++) {
-            bool same = true;
-            for (size_t c = 0; c < t.n_columns; c++) {
-                const char *name = t.columns[c].name;
-                if (!t.columns[c].key)
-                    continue;
-                if (t.columns[c].type == TABLE_TEXT)
-                    same = same && strcmp(table_text(&t, i, name), table_text(&t, k, name)) == 0;
-                else
-                    same = same && (table_number(&t, i, name) == table_number(&t, k, name) ||
-                                    (isnan(table_number(&t, i, name)) && isnan(table_number(&t, k, name))));
-            }
-            assert_false(same);
-        }
     table_free(&t);
 }
 

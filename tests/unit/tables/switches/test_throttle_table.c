@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slow: many whole tables of throttling */
 /*
- * The table of throttling on models: each phase against the model's parameters, the reach on scalar code for reaches
- * that no shipped model has, and the fit of the reach on made points.
+ * The table of throttling on models: each phase against the model's parameters, and the reach on scalar code for
+ * reaches that no shipped model has.
  */
-#include "tables/switches/throttle/throttle.h"
-#include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
@@ -120,29 +118,6 @@ TEST(every_pair_of_the_6130)
     assert_non_null(strstr(text, "(512or-chain): reach 75."));
     free(text);
     table_free(&t);
-}
-
-TEST(every_shipped_model)
-{
-    skip_where_sanitized_in_brief("the others and --all run the same code there");
-    char **names;
-    size_t n;
-    rig_processors(&names, &n);
-    for (size_t i = 0; i < rng_fewer_sanitized((unsigned)n); i++) {
-        struct model m;
-        struct table t;
-        struct tables_options o;
-        rig_load_plain(names[i], &m);
-        tables_options_default(&o);
-        o.brief = true;
-        o.runs = 20;
-        o.seed = i;
-        rig_measure(&table_throttle, &m, &o, &t);
-        print_message("%s: %zu rows\n", names[i], t.n_rows);
-        assert_int_equal(check_rows(&m, &t), 0);
-        table_free(&t);
-    }
-    model_list_free(names, n);
 }
 
 /* Reaches and ratios that nobody shipped; 0: throttling acts on whatever runs. */
@@ -448,80 +423,4 @@ TEST(alike_numbers_of_cores_are_told_together)
         text, "15.9 [15.7, 16.2] us with 1 active core, 30.1 [29.8, 30.3] us with 2 to 4 active cores (medians"));
     free(text);
     table_free(&t);
-}
-
-/* ---- the fit ---- */
-
-static size_t make_points(struct throttle_point *p, double distance, double ratio)
-{
-    static const double spacing[] = {2, 8, 32, 50, 64, 80, 100, 128, 160, 200};
-    for (size_t i = 0; i < 10; i++)
-        p[i] = (struct throttle_point){spacing[i], 1 / (1 + fmin(1, distance / spacing[i]) * (1 / ratio - 1))};
-    return 10;
-}
-
-TEST(exact_points_give_the_reach)
-{
-    struct throttle_point p[16];
-    struct throttle_reach r;
-    for (double distance = 3; distance < 160; distance += 7.3)
-        for (double ratio = 0.1; ratio < 0.85; ratio += 0.1) {
-            size_t n = make_points(p, distance, ratio);
-            p[n++] = (struct throttle_point){90, NAN};
-            p[n++] = (struct throttle_point){90, 1};
-            p[n++] = (struct throttle_point){NAN, 0.5};
-            assert_int_equal(throttle_reach_find(p, n, &r), 0);
-            assert_int_equal(r.n, 10);
-            if (fabs(r.distance.value - distance) > 0.1 || fabs(r.ratio - ratio) > 1e-3)
-                fail_msg("%.3f at %.4f, not %.3f at %.4f", r.distance.value, r.ratio, distance, ratio);
-            if (r.distance.lo > distance || r.distance.hi < distance || r.residual > 1e-3)
-                fail_msg("%.3f [%.3f, %.3f], not %.3f at %.1f; residual %.2g", r.distance.value, r.distance.lo,
-                         r.distance.hi, distance, ratio, r.residual);
-        }
-}
-
-TEST(bounds_are_bounds)
-{
-    struct throttle_point p[16];
-    struct throttle_reach r;
-    size_t n = make_points(p, 400, 0.25);
-    assert_int_equal(throttle_reach_find(p, n, &r), 0);
-    assert_true(isnan(r.distance.value) && r.distance.lo == 200 && isnan(r.distance.hi) && fabs(r.ratio - 0.25) < 1e-6);
-    n = make_points(p, 1, 0.25);
-    assert_int_equal(throttle_reach_find(p, n, &r), 0);
-    assert_true(isnan(r.distance.value) && isnan(r.distance.lo) && r.distance.hi == 2 && isnan(r.ratio));
-    assert_int_equal(throttle_reach_find(p, 2, &r), -1);
-    assert_int_equal(throttle_reach_find(p, 0, &r), -1);
-    for (size_t i = 0; i < n; i++)
-        p[i].ratio = 1;
-    assert_int_equal(throttle_reach_find(p, n, &r), -1);
-    for (size_t i = 0; i < n; i++)
-        p[i] = (struct throttle_point){50, 0.25};
-    assert_int_equal(throttle_reach_find(p, n, &r), -1);
-    /* rates that no distance explains say so */
-    n = make_points(p, 75, 0.25);
-    p[3].ratio = 0.5;
-    assert_int_equal(throttle_reach_find(p, n, &r), 0);
-    assert_true(r.residual > 0.2);
-}
-
-/* With noise the limits must hold the truth about as often as they say. */
-TEST(limits_hold)
-{
-    struct rng x;
-    rng_init(&x, 42, 0);
-    unsigned inside = 0, tries = 400;
-    for (unsigned k = 0; k < tries; k++) {
-        struct throttle_point p[16];
-        struct throttle_reach r;
-        double distance = rng_range(&x, 20, 140), ratio = rng_range(&x, 0.15, 0.55);
-        size_t n = make_points(p, distance, ratio);
-        for (size_t i = 0; i < n; i++)
-            p[i].ratio *= 1 + 0.01 * rng_normal(&x);
-        assert_int_equal(throttle_reach_find(p, n, &r), 0);
-        inside += r.distance.lo <= distance && r.distance.hi >= distance;
-        assert_true(fabs(r.distance.value / distance - 1) < 0.1);
-    }
-    print_message("%u of %u limits hold\n", inside, tries);
-    assert_true(inside >= 0.92 * tries);
 }

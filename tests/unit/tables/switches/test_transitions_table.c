@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The table of transitions on models: each row against what the model's parameters say by arithmetic alone; a processor
- * without transitions; determinism; and the summary of made phases.
+ * without transitions; determinism.
  */
 #include "tables/switches/transition_summary.h"
-#include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
@@ -141,33 +140,6 @@ TEST(every_pair_of_the_6130)
     table_free(&t);
 }
 
-TEST(every_shipped_model)
-{
-    skip_where_sanitized_in_brief("the others and --all run the same code there");
-    char **names;
-    size_t n, wrong = 0, rows = 0;
-    rig_processors(&names, &n);
-    for (size_t i = 0; i < rng_rounds((unsigned)n); i++) {
-        struct model m;
-        struct table t;
-        struct tables_options o;
-        rig_load_plain(names[i], &m);
-        tables_options_default(&o);
-        o.brief = true;
-        o.runs = 25;
-        o.seed = i;
-        rig_measure(&table_transitions, &m, &o, &t);
-        size_t before = wrong;
-        rows += check_rows(&m, &t, &wrong);
-        if (wrong > before)
-            print_message("%zu wrong rows of %s\n", wrong - before, names[i]);
-        table_free(&t);
-    }
-    model_list_free(names, n);
-    print_message("%zu rows, %zu wrong\n", rows, wrong);
-    assert_int_equal(wrong, 0);
-}
-
 static void lines_fit(const char *text, size_t width)
 {
     for (const char *line = text; *line;) {
@@ -300,182 +272,6 @@ TEST(one_kernel_is_refused)
 }
 
 /* ---- the summary of made phases ---- */
-
-static const struct estimate unknown = {NAN, NAN, NAN};
-
-static struct phase made(enum phase_kind kind, double start, double us, double ghz, double ratio, int level)
-{
-    return (struct phase){.kind = kind,
-                          .start_us = start,
-                          .duration_us = {us, us - 1, us + 1},
-                          .freq_ghz = ghz > 0 ? (struct estimate){ghz, ghz, ghz} : unknown,
-                          .ipc = ratio * 2,
-                          .ipc_ratio = ratio,
-                          .level = level,
-                          .agreeing_runs = 10};
-}
-
-static struct transition_summary summarize(struct phase *list, size_t n, size_t n_transitions, size_t agreeing)
-{
-    struct trace t;
-    struct transition moves[2] = {{.latency_us = {20, 19, 21}, .agreeing_runs = agreeing},
-                                  {.latency_us = {10, 9, 11}, .agreeing_runs = 10}};
-    struct phase own[8];
-    memcpy(own, list, n * sizeof *own);
-    struct phases p = {.phases = own,
-                       .n_phases = n,
-                       .transitions = moves,
-                       .n_transitions = n_transitions,
-                       .runs = 10,
-                       .runs_used = 10,
-                       .detectable_freq = 0.01,
-                       .detectable_freq_us = 20,
-                       .detectable_throttle = NAN,
-                       .detectable_halt_us = NAN};
-    struct transition_summary s;
-    trace_init(&t);
-    phases_leave_out_timeless(&p);
-    transition_summarize(&t, &p, &s);
-    return s;
-}
-
-TEST(summaries_of_made_phases)
-{
-    struct phase nothing[] = {made(PHASE_STEADY, -50, 50, 3, 1, 0), made(PHASE_STEADY, 0, 150, 3, 1, 0)};
-    struct transition_summary s = summarize(nothing, 2, 0, 10);
-    assert_int_equal(s.kind, SWITCH_NONE);
-    assert_true(isnan(s.latency_us.value) && isnan(s.overhead_us.value) && s.phases[0] == '\0');
-    assert_string_equal(s.detectable, "a frequency step of 1 % for 20 us, within 150 us");
-    assert_true(s.from_ghz.value == 3 && s.to_ghz.value == 3);
-    /* a transition of the recording that no channel shows here: nothing that a machine without counters could tell */
-    assert_int_equal(summarize(nothing, 2, 1, 10).kind, SWITCH_NONE);
-
-    /* 20 us at a quarter of 3 GHz: work for 7.5 us at 2 GHz, so 12.5 us are lost; then a halt of 10 */
-    struct phase down[] = {nothing[0], made(PHASE_THROTTLE, 0, 20, 3, 0.25, 0), made(PHASE_HALT, 20, 10, 0, NAN, -1),
-                           made(PHASE_STEADY, 30, 120, 2, 1, 1)};
-    s = summarize(down, 4, 1, 10);
-    assert_int_equal(s.kind, SWITCH_FREQUENCY);
-    assert_true(fabs(s.overhead_us.value - 22.5) < 1e-9 && s.latency_us.value == 20 && s.halts == 1);
-    /* limits: 1 us of the throttle counts 0.625, of the halt 1 */
-    assert_true(fabs(s.overhead_us.hi - 22.5 - hypot(0.625, 1)) < 1e-9);
-    assert_string_equal(s.phases, "throttle 1/4 20.0 us, halt 10.0 us");
-    assert_true(isnan(s.wait_us.value));
-    s = summarize(down, 4, 1, 4);
-    assert_int_equal(s.kind, SWITCH_UNDECIDED);
-    assert_non_null(strstr(s.phases, "only in 4 of 10 repetitions"));
-    assert_true(isnan(s.latency_us.value) && isnan(s.to_ghz.value));
-
-    /* what is gained at the higher frequency before it falls: 10 us at 3 GHz are 15 at 2 GHz */
-    struct phase late[] = {nothing[0], made(PHASE_STEADY, 0, 10, 3, 1, 0), made(PHASE_HALT, 10, 10, 0, NAN, -1),
-                           made(PHASE_STEADY, 20, 130, 2, 1, 1)};
-    assert_true(fabs(summarize(late, 4, 1, 10).overhead_us.value - 5) < 1e-9);
-
-    /* back up: the wait does not count */
-    struct phase up[] = {made(PHASE_STEADY, -50, 50, 2, 1, 1), made(PHASE_SLOW, 0, 670, 2, 1, 1),
-                         made(PHASE_HALT, 670, 10, 0, NAN, -1), made(PHASE_STEADY, 680, 820, 3, 1, 0)};
-    s = summarize(up, 4, 1, 10);
-    assert_int_equal(s.kind, SWITCH_FREQUENCY);
-    assert_true(s.wait_us.value == 670 && s.wait_us.hi == 671 && s.overhead_us.value == 10);
-    assert_string_equal(s.phases, "slow 670.0 us, halt 10.0 us");
-
-    struct phase cut[] = {nothing[0], made(PHASE_THROTTLE, 0, 150, 3, 0.5, 0)};
-    assert_int_equal(summarize(cut, 2, 0, 10).kind, SWITCH_UNDECIDED);
-    assert_int_equal(summarize(nothing, 1, 0, 10).kind, SWITCH_UNDECIDED);
-    assert_int_equal(summarize(nothing, 0, 0, 10).kind, SWITCH_UNDECIDED);
-    struct phase odd[] = {nothing[0], made(PHASE_UNKNOWN, 0, 20, 3, 1, 0), nothing[1]};
-    strcpy(odd[1].why, "no idea");
-    s = summarize(odd, 3, 0, 10);
-    assert_int_equal(s.kind, SWITCH_UNDECIDED);
-    assert_string_equal(s.phases, "unknown 20.0 us (no idea)");
-    struct phase still[] = {nothing[0], made(PHASE_HALT, 0, 9, 0, NAN, -1), made(PHASE_STEADY, 9, 100, 3, 1, 0)};
-    assert_int_equal(summarize(still, 3, 1, 10).kind, SWITCH_HALT_ONLY);
-}
-
-/* What begins before the switch was not caused by it; across it, nothing can be told. Seen on a machine without
- * counters: a throttle from -31.5 to -25.3 us became "licence only", with a latency of 6.2 us. */
-TEST(what_begins_before_the_switch_is_not_of_it)
-{
-    struct phase list[] = {made(PHASE_STEADY, -50, 18.5, 3, 1, 0), made(PHASE_THROTTLE, -31.5, 6.2, 3, 0.8, 0),
-                           made(PHASE_STEADY, -25.3, 25.3, 3, 1, 0), made(PHASE_STEADY, 0, 150, 3, 1, 0)};
-    struct transition move = {.at_us = -31.5, .latency_us = {6.2, 6, 6.4}, .agreeing_runs = 10};
-    struct phases p = {.phases = list,
-                       .n_phases = 4,
-                       .transitions = &move,
-                       .n_transitions = 1,
-                       .runs = 10,
-                       .runs_used = 10,
-                       .detectable_freq = 0.01,
-                       .detectable_throttle = NAN,
-                       .detectable_halt_us = NAN};
-    struct transition_summary s;
-    struct trace t;
-    trace_init(&t);
-    for (size_t i = 0; i < 4; i++)
-        for (size_t k = 0; k < 4; k++)
-            list[i].share[k] = NAN;
-    transition_summarize(&t, &p, &s);
-    assert_int_equal(s.kind, SWITCH_NONE);
-    assert_true(isnan(s.latency_us.value) && isnan(s.overhead_us.value));
-    assert_string_equal(s.phases, "");
-    move.latency_us = (struct estimate){35, 34, 36};
-    transition_summarize(&t, &p, &s);
-    assert_int_equal(s.kind, SWITCH_UNDECIDED);
-    assert_string_equal(s.phases, "a change that begins 31.5 us before the switch is not over by then");
-}
-
-/* What is smaller than the detection limit, or takes no time, is no finding; one repetition is no mode. */
-TEST(what_is_too_small_is_none)
-{
-    struct phase faint[] = {made(PHASE_STEADY, -50, 50, 2.398, 1, 0), made(PHASE_STEADY, 0, 150, 2.389, 1, 1)};
-    assert_int_equal(summarize(faint, 2, 1, 10).kind, SWITCH_NONE); /* 0.4 % where 1 % would be found */
-    faint[1].freq_ghz.value = 2.33;
-    assert_int_equal(summarize(faint, 2, 1, 10).kind, SWITCH_FREQUENCY);
-    faint[1].freq_ghz.value = 2.389;
-    faint[0].share[0] = faint[1].share[1] = 1; /* the license counters are not in doubt */
-    assert_int_equal(summarize(faint, 2, 1, 10).kind, SWITCH_LICENSE_ONLY);
-
-    struct phase flat[] = {made(PHASE_STEADY, -50, 50, 3, 1, 0), made(PHASE_HALT, 0, 0.01, 0, NAN, -1),
-                           made(PHASE_STEADY, 0.01, 0.03, 3, 1, 0), made(PHASE_THROTTLE, 0.04, 0, 3, 0.5, 0),
-                           made(PHASE_STEADY, 0.04, 150, 3, 1, 0)};
-    struct transition_summary s = summarize(flat, 5, 0, 10);
-    assert_int_equal(s.kind, SWITCH_NONE);
-    flat[1].duration_us.value = 9;
-    s = summarize(flat, 5, 1, 10);
-    assert_int_equal(s.kind, SWITCH_HALT_ONLY);
-    assert_string_equal(s.phases, "halt 9.0 us");
-    assert_true(s.halts == 1);
-
-    struct phase modes[] = {made(PHASE_STEADY, -50, 50, 2, 1, 1), made(PHASE_SLOW, 0, 670, 2, 1, 1),
-                            made(PHASE_STEADY, 670, 800, 3, 1, 0)};
-    modes[1].n_modes = 3;
-    modes[1].modes[0] = (struct phase_mode){670, 0.7};
-    modes[1].modes[1] = (struct phase_mode){1340, 0.2};
-    modes[1].modes[2] = (struct phase_mode){762, 0.1}; /* one of ten */
-    s = summarize(modes, 3, 1, 10);
-    assert_string_equal(s.phases, "slow 670.0 us (in 20 % of the repetitions 1340.0 us)");
-}
-
-TEST(no_latency_is_below_zero)
-{
-    struct trace t;
-    struct transition move = {.latency_us = {-0.01, -0.02, 0.01}, .agreeing_runs = 10};
-    struct phase list[] = {made(PHASE_STEADY, -50, 50, 3, 1, 0), made(PHASE_STEADY, 0, 150, 2, 1, 1)};
-    struct phases p = {.phases = list,
-                       .n_phases = 2,
-                       .transitions = &move,
-                       .n_transitions = 1,
-                       .runs = 10,
-                       .runs_used = 10,
-                       .detectable_freq = 0.01,
-                       .detectable_throttle = NAN,
-                       .detectable_halt_us = NAN};
-    struct transition_summary s;
-    trace_init(&t);
-    transition_summarize(&t, &p, &s);
-    assert_true(s.kind == SWITCH_FREQUENCY && s.latency_us.value == 0 && s.latency_us.lo == 0);
-    transition_summary_withhold(&s);
-    assert_true(s.kind == SWITCH_UNDECIDED && isnan(s.latency_us.value) && isnan(s.to_ghz.value) && !s.phases[0]);
-}
 
 TEST(ratios_in_words)
 {

@@ -4,7 +4,6 @@
  * said where nothing can be read; and the running median of made readings.
  */
 #include "tables/switches/voltage/volt_points.h"
-#include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
@@ -16,93 +15,6 @@
 #define VOLTS 0.002 /* a reading's noise is 1 mV, a median of 21 varies by a fifth of that */
 #define RELATIVE 0.01
 #define WINDOW_US 25.0 /* 21 readings take 10 us behind a fall and 16 before a rise; and times scatter */
-
-/* The model's voltage at a time; *same: it is the same at all times nearer than `near` us. */
-static double volts_at(const struct model_truth *t, double time, double near, double *ghz, bool *same)
-{
-    double volts = t->from_volts, least = INFINITY, most = -INFINITY;
-    *ghz = t->from_ghz;
-    if (time - near < 0)
-        least = most = t->from_volts;
-    for (size_t i = 0; i < t->n; i++) {
-        const struct model_phase *p = &t->phases[i];
-        double end = p->start_us + p->duration_us;
-        if (time >= p->start_us && time < end) {
-            volts = p->volts;
-            *ghz = p->kind == MODEL_HALTED ? NAN : p->ghz;
-        }
-        if (time + near >= p->start_us && time - near < end) {
-            least = fmin(least, p->volts);
-            most = fmax(most, p->volts);
-        }
-    }
-    *same = !(most - least > 1e-6);
-    return volts;
-}
-
-static size_t check_rows(const struct model *m, const struct table *t, size_t *compared)
-{
-    size_t wrong = 0, halted = 0;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        struct payload a = rig_payload(table_text(t, row, "from")), b = rig_payload(table_text(t, row, "to"));
-        struct model_truth truth;
-        struct machine_error err;
-        double ghz, time = table_number(t, row, "time_us"), volts = table_number(t, row, "volts");
-        bool same;
-        if (model_truth(m, &a, &b, (unsigned)table_number(t, row, "active_cores"), &truth, &err))
-            fail_msg("%s", err.text);
-        double expected = volts_at(&truth, time, WINDOW_US, &ghz, &same);
-        halted += time > 0 && isnan(ghz);
-        assert_true(table_number(t, row, "volts_lo") <= volts && table_number(t, row, "volts_hi") >= volts);
-        assert_true(table_number(t, row, "n") == VOLT_NEIGHBOURS);
-        if (!same)
-            continue;
-        ++*compared;
-        double level = table_number(t, row, "level_ghz");
-        bool late = time > atof(table_setting(t, "observe_us")); /* the last readings end after the last sample */
-        if (fabs(volts - expected) > VOLTS ||
-            (isfinite(ghz) && !(fabs(level / ghz - 1) < RELATIVE) && !(late && isnan(level)))) {
-            print_message("%s -> %s, %.0f cores, at %.1f us: %.4f V at %.3f GHz, not %.4f V at %.3f GHz\n",
-                          table_text(t, row, "from"), table_text(t, row, "to"), table_number(t, row, "active_cores"),
-                          time, volts, level, expected, ghz);
-            wrong++;
-        }
-    }
-    /* at the edges of a halt that comes now sooner and now later some are read */
-    if (halted * 50 > t->n_rows)
-        fail_msg("%zu of %zu rows are of halts, in which nobody reads", halted, t->n_rows);
-    return wrong;
-}
-
-TEST(every_shipped_model)
-{
-    char **names;
-    size_t n;
-    rig_processors(&names, &n);
-    for (size_t i = 0; i < rng_fewer_sanitized((unsigned)n); i++) {
-        struct model m;
-        struct table t;
-        struct tables_options o;
-        size_t compared = 0;
-        rig_load(names[i], &m);
-        for (size_t k = 0; k < m.n_interrupts; k++)
-            m.interrupts[k].rearm = 0; /* model_truth knows of no interrupts */
-        for (size_t k = 0; k < m.n_classes; k++)
-            m.classes[k].wait_double = 0;
-        for (size_t k = 0; k < m.n_demands; k++)
-            m.demands[k].count_sigma = 0;
-        tables_options_default(&o);
-        o.seed = i;
-        o.runs = 20;
-        rig_measure(&table_voltage, &m, &o, &t);
-        size_t wrong = check_rows(&m, &t, &compared);
-        print_message("%s: %zu rows, %zu of them compared, %zu wrong\n", names[i], t.n_rows, compared, wrong);
-        assert_int_equal(wrong, 0);
-        assert_true(compared * 2 > t.n_rows);
-        table_free(&t);
-    }
-    model_list_free(names, n);
-}
 
 /* Where repetitions carry over, the first kernel comes from the second one's class, and without the boost that it has
  * from rest: that is what it runs at, and what is told; and nothing else passes. */

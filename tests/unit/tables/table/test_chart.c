@@ -151,3 +151,58 @@ TEST(equal_bars_become_one)
     assert_true(p->bars[4].category == 3 && p->bars[4].to == 23);
     chart_free(&c);
 }
+
+/* A panel for each kernel, in the order of the rows; those without a value or a name are in none. */
+TEST(pictures_of_rows)
+{
+    static const struct table_column columns[] = {{"kernel", "", TABLE_TEXT, true, 0},
+                                                  {"cpu", "", TABLE_WHOLE, true, 0},
+                                                  {"unit", "", TABLE_TEXT, true, 0},
+                                                  TABLE_LIMITS("share", "1", 3)};
+    struct picture p = {.panel = {.kind = CHART_CELLS, .title = "shares", .scale_hi = 1},
+                        .each = "kernel",
+                        .value = "share",
+                        .times = 100,
+                        .name.column = "unit",
+                        .across.column = "cpu"};
+    struct table t;
+    struct chart c = {0};
+    table_init(&t, "x", columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < 6; i++) {
+        table_add_row(&t);
+        table_put_text(&t, "kernel", i < 4 ? "b" : "a");
+        table_put_number(&t, "cpu", i % 2);
+        if (i != 5)
+            table_put_text(&t, "unit", i < 2 ? "one" : "two");
+        table_put_limits(&t, "share", i == 3 ? NAN : 0.1 * i, 0, 1);
+    }
+    assert_false(t.failed);
+    picture_draw(&p, &t, &c);
+    assert_int_equal(c.n_panels, 2);
+    assert_string_equal(c.panels[0].title, "b: shares");
+    assert_string_equal(c.panels[1].title, "a: shares");
+    assert_int_equal(c.panels[0].categories.n, 2);
+    assert_int_equal(c.panels[0].columns.n, 2);
+    assert_string_equal(chart_cell(&c.panels[0], 0, 1)->text, "10.00");
+    assert_int_equal(chart_cell(&c.panels[0], 1, 1)->state, CELL_ABSENT);
+    assert_int_equal(c.panels[1].n_cells, 1);
+    assert_true(c.panels[0].scale_hi == 50 && c.panels[1].scale_hi == 50);
+    chart_free(&c);
+    p.panel = (struct chart_panel){.kind = CHART_BARS};
+    p.each = NULL;
+    picture_draw(&p, &t, &c);
+    assert_int_equal(c.n_panels, 1);
+    assert_int_equal(c.panels[0].n_bars, 4);
+    assert_true(c.panels[0].bars[1].to == 10 && c.panels[0].bars[1].lo == 0 && c.panels[0].bars[1].hi == 100);
+    chart_free(&c);
+    p.panel = (struct chart_panel){.kind = CHART_LINES, .log_y = true};
+    picture_draw(&p, &t, &c);
+    assert_int_equal(c.panels[0].n_series, 2);
+    assert_int_equal(c.panels[0].series[0].n, 1); /* 0 has no place on the axis */
+    assert_true(c.panels[0].series[1].in_legend);
+    chart_free(&c);
+    p.value = "none";
+    picture_draw(&p, &t, &c);
+    assert_int_equal(c.n_panels, 0);
+    table_free(&t);
+}

@@ -215,6 +215,95 @@ TEST(rows_of_a_table_as_described)
     table_free(&t);
 }
 
+/* Rows of two kernels: the time between bursts, their length, a loss with limits, what was counted. */
+static void bursts_table(struct table *t)
+{
+    static const struct table_column burst_columns[] = {{"kernel", "", TABLE_TEXT, true, 0},
+                                                        {"every_us", "us", TABLE_REAL, true, 0},
+                                                        {"count", "", TABLE_WHOLE, true, 0},
+                                                        TABLE_LIMITS("loss", "", 4),
+                                                        {"faults", "", TABLE_WHOLE, false, 0}};
+    static const struct {
+        const char *kernel;
+        double every, count, loss;
+    } rows[] = {{"512fma", 10, 1, 0.05}, {"512fma", 10, 100, 0.06}, {"512fma", 0.25, 1, 0.08}, {"256or", 10, 1, NAN}};
+    table_init(t, "x", burst_columns, sizeof burst_columns / sizeof *burst_columns);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        table_add_row(t);
+        table_put_text(t, "kernel", rows[i].kernel);
+        table_put_number(t, "every_us", rows[i].every);
+        table_put_number(t, "count", rows[i].count);
+        table_put_limits(t, "loss", rows[i].loss, rows[i].loss - 0.002, rows[i].loss + 0.002);
+        table_put_number(t, "faults", (double)i + 1);
+    }
+    assert_false(t->failed);
+}
+
+static bool is_wide(const struct table *t, size_t row)
+{
+    return table_says(t, row, "kernel", "512fma");
+}
+
+static void expect_view(const struct pivot_list *l, const char *expected)
+{
+    struct table t;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    bursts_table(&t);
+    assert_int_equal(pivot_list(out, false, &t, l), *expected != '\0');
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, expected);
+    free(text);
+    table_free(&t);
+}
+
+TEST(rows_as_a_matrix)
+{
+    static const struct pivot_field every[] = {{"every\nus", "every_us", PIVOT_PLAIN, NULL}};
+    struct pivot_list l = {.title = "loss, %",
+                           .each = "kernel",
+                           .n_names = 1,
+                           PIVOT_FIELDS(every),
+                           .across.column = "count",
+                           .cell = {.column = "loss", .show = PIVOT_HALF_PERCENT}};
+    expect_view(&l, "\n512fma: loss, %\n"
+                    "every\n"
+                    "   us           1         100\n"
+                    "   10  5.00 ±0.20  6.00 ±0.20\n"
+                    " 0.25  8.00 ±0.20           -\n"
+                    "\n256or: loss, %\n"
+                    "every\n"
+                    "   us  1\n"
+                    "   10  -\n");
+    l.column = "loss"; /* the rows that have one */
+    l.each = "no such column";
+    expect_view(&l, "\nloss, %\n"
+                    "every\n"
+                    "   us           1         100\n"
+                    "   10  5.00 ±0.20  6.00 ±0.20\n"
+                    " 0.25  8.00 ±0.20           -\n");
+}
+
+TEST(lines_that_stand_for_several_rows)
+{
+    static const struct pivot_field fields[] = {{"count", "count", PIVOT_PLAIN, NULL},
+                                                {"all", "faults", PIVOT_SUM, NULL},
+                                                {"first", "faults", PIVOT_PLAIN, NULL}};
+    struct pivot_list l = {.once = "count", .n_names = 1, PIVOT_FIELDS(fields)};
+    expect_view(&l, "count  all  first\n"
+                    "    1    8      1\n"
+                    "  100    2      2\n");
+    l.shows = is_wide;
+    expect_view(&l, "count  all  first\n"
+                    "    1    4      1\n"
+                    "  100    2      2\n");
+    l.column = "kernel";
+    l.says = "none";
+    expect_view(&l, "");
+}
+
 TEST(notes_are_wrapped)
 {
     char *text = NULL;

@@ -62,31 +62,6 @@ TEST(shares_have_the_limits_of_clopper_and_pearson)
     assert_true(isnan(nothing.value) && isnan(nothing.lo));
 }
 
-TEST(frequencies_become_grades_and_disagreement_none)
-{
-    struct sight s[10];
-    struct trigger_grades g;
-    for (int i = 0; i < 10; i++)
-        s[i] = (struct sight){.freq = (i < 5 ? 2.4 : 2.8) * (1 + 0.001 * (i % 3)), .ipc = 1, .level = NAN};
-    assert_int_equal(trigger_grade(s, 10, &g), 0);
-    assert_true(!g.counted && g.n == 2 && fabs(g.freq[0] - 2.8) < 0.01 && fabs(g.freq[1] - 2.4) < 0.01);
-    assert_int_equal(trigger_agreed(s, 5), 1);
-    assert_int_equal(trigger_agreed(s + 5, 5), 0);
-    assert_int_equal(trigger_agreed(s, 10), -1);
-    assert_true(trigger_reaches(&(struct sight){.freq = 2.55, .level = NAN}, &g, 1));
-    assert_false(trigger_reaches(&(struct sight){.freq = 2.65, .level = NAN}, &g, 1));
-    for (int i = 0; i < 10; i++)
-        s[i].freq = i % 2 ? 2.4 : 2.8;
-    assert_int_equal(trigger_grade(s, 10, &g), 0);
-    for (int i = 0; i < 10; i++)
-        assert_int_equal(s[i].grade, i % 2);
-    for (int i = 0; i < 10; i++)
-        s[i].level = i < 9 ? 1.9 : 0.1;
-    assert_int_equal(trigger_grade(s, 10, &g), 0);
-    assert_true(g.counted && g.n == 3 && isnan(g.freq[1]));
-    assert_int_equal(trigger_agreed(s, 10), 2);
-}
-
 /* ---- the table ---- */
 
 static void measure(const struct model *m, const char *const *kernels, size_t n, bool brief, struct table *out)
@@ -209,50 +184,6 @@ TEST(the_published_triggers_come_back)
     assert_near(table_number(&t, i, "freq_ghz"), 2.4, 0.003);
     assert_near(table_number(&t, i, "plain_ghz"), 2.8, 0.003);
     table_free(&t);
-}
-
-static struct model_demand *demand_of(struct model *m, unsigned width, enum kernel_weight weight)
-{
-    for (size_t i = 0; i < m->n_demands; i++)
-        if (m->demands[i].width == width && m->demands[i].weight == weight)
-            return &m->demands[i];
-    fail_msg("no such demand");
-    return NULL;
-}
-
-/* Other counts, rates and waits; with and without license counters. Counts within 1 % or 1 us. */
-TEST(random_triggers_come_back)
-{
-    static const char *const kernels[] = {"256fma", "512fma"};
-    struct rng r;
-    rng_init(&r, 5, 0);
-    for (int c = 0; c < 6; c++) {
-        struct model m;
-        struct table t;
-        rig_load("xeon-gold-6130", &m);
-        struct model_demand *d = demand_of(&m, 256, KERNEL_HEAVY), *e = demand_of(&m, 512, KERNEL_HEAVY);
-        d->count = floor(exp(log(500) + rng_unit(&r) * log(100)));
-        d->count_sigma = 0;
-        d->rate = 0.1 + 0.8 * rng_unit(&r);
-        e->rate = 0.1 + 0.8 * rng_unit(&r);
-        m.wait_us = 500 + 1000 * rng_unit(&r);
-        m.counts_licenses = m.counts_throttle = c % 2 == 0;
-        measure(&m, kernels, 2, true, &t);
-        size_t i = row(&t, "count", "256fma", NULL, "level 1");
-        double found = table_number(&t, i, "count");
-        /* 1 us of it: 2 a cycle at 2.8 GHz, a quarter of that while throttled */
-        if (!(fabs(found - d->count) < fmax(0.01 * d->count, 1400)))
-            fail_msg("count %.0f, found %.0f", d->count, found);
-        /* and, since bursts are of whole chunks, by the chunk: 1/20 of 0.5 us */
-        if (!(fabs(found - d->count) < fmax(0.01 * d->count, 150)))
-            fail_msg("count %.0f, found %.0f", d->count, found);
-        assert_true(isnan(table_number(&t, i, "spread")));
-        assert_true(table_number(&t, i, "count_lo") <= d->count && d->count <= table_number(&t, i, "count_hi"));
-        check_density(&t, "256fma", "level 1", 2, 4, d->rate);
-        check_density(&t, "512fma", "level 2", 2, 4, e->rate);
-        check_at_once(&t, "512fma", "level 2");
-        table_free(&t);
-    }
 }
 
 /* What a model does not have must not be found. */

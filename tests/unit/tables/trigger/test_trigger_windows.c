@@ -182,27 +182,6 @@ TEST(what_never_comes_back_is_refused)
     table_free(&t);
 }
 
-TEST(options_do_not_move_what_is_looked_at)
-{
-    static struct model m;
-    static struct tables_options o;
-    struct table t;
-    rig_load_plain("xeon-gold-6130", &m);
-    options(&o);
-    o.observe_us = 1500; /* as the manual has it for changes upwards */
-    o.warmup_us = 50;
-    rig_measure(&table_trigger, &m, &o, &t);
-    assert_int_equal(check_counts(&t, 13000), 2);
-    assert_true(table_number(&t, 0, "warmup_us") >= 2000 && table_number(&t, 0, "window_to_us") < 670);
-    assert_non_null(strstr(table_setting(&t, "window"), "--observe"));
-    table_free(&t);
-    /* samples too long for the place where a level shows */
-    o.period_us = 80;
-    rig_measure(&table_trigger, &m, &o, &t);
-    assert_int_equal(check_counts(&t, 13000), 0);
-    table_free(&t);
-}
-
 /* Bursts as long as it takes; and how long they were is said where nothing was seen. */
 TEST(large_counts_are_found)
 {
@@ -308,31 +287,5 @@ TEST(one_core_is_tried_where_all_show_nothing)
     char *text = rig_findings(&table_trigger, &t);
     assert_non_null(strstr(text, "on 1 active core"));
     free(text);
-    table_free(&t);
-}
-
-/* No two rows have the same key, and no part of it is absent. */
-TEST(keys_are_unique)
-{
-    static struct model m;
-    static struct tables_options o;
-    struct table t;
-    rig_load_plain("xeon-gold-6130", &m);
-    tables_options_default(&o);
-    o.brief = true;
-    rig_measure(&table_trigger, &m, &o, &t);
-    for (size_t i = 0; i < t.n_rows; i++)
-        for (size_t k = 0; k <= i; k++) {
-            bool same = true;
-            for (size_t c = 0; c < t.n_columns; c++) {
-                const struct table_value *a = &t.values[i * t.n_columns + c], *b = &t.values[k * t.n_columns + c];
-                if (!t.columns[c].key)
-                    continue;
-                assert_true(a->text || !isnan(a->number));
-                same = same && (a->text ? strcmp(a->text, b->text) == 0 : a->number == b->number);
-            }
-            assert_true(same == (i == k));
-        }
-    assert_true(t.n_rows > 10);
     table_free(&t);
 }
