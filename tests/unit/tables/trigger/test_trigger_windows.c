@@ -95,8 +95,8 @@ static size_t missing(const struct table *t, const char *what, const char *words
 TEST(slow_transitions_give_the_same_counts)
 {
     static struct model m;
-    static const double us[] = {180, 250, 300};
-    for (unsigned c = 0; c < rng_fewer_sanitized(3); c++) {
+    static const double us[] = {300, 180, 250};
+    for (unsigned c = 0; c < (rng_all_rounds() ? 3u : 1u); c++) {
         struct table t;
         rig_load_plain("xeon-gold-6130", &m);
         throttle_for(&m, us[c]);
