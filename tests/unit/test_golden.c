@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * No result of a shipped model changes unnoticed: the plan of each table, its rows and the printed table are
- * those of tests/golden/; likewise what is told of a profile that was made by hand. After an intended change, `make
- * golden` rewrites these, and the diff shows what changed.
+ * No result of a shipped model changes unnoticed: the plan of each table, its rows and the printed table are those of
+ * tests/golden/; likewise what is told of a transition, and of a profile that was made by hand. After an intended
+ * change, `make golden` rewrites these, and the diff shows what changed.
  */
+#include "analysis/phases/phases.h"
+#include "output/text/phases_text.h"
+#include "probes/transition.h"
 #include "profiler/output/profile_output.h"
 #include "tables/registry.h"
 #include "tests/support/golden.h"
@@ -84,6 +87,41 @@ TEST(a_shipped_model)
         if (made_of(kinds[i]))
             same &= table_is_golden(&machine, kinds[i]);
     machine.ops->close(&machine);
+    if (!same)
+        fail_msg("if the change is intended, run make golden");
+}
+
+/* What --transition prints and writes of it. */
+TEST(a_transition)
+{
+    struct model model;
+    struct machine machine;
+    struct machine_error err;
+    struct transition_setup s;
+    struct repetitions r;
+    struct phases p;
+    char why[300], *text = NULL;
+    size_t size;
+    const struct payload from = kernel_named("64add"), to = kernel_named("512fma");
+    skip_where_sanitized("numbers are compared in the ordinary build");
+    rig_load("xeon-gold-6130", &model);
+    transition_defaults(&s, &from, &to);
+    if (machine_open_parsed_model(&model, "model:test", &machine, &err) != MACHINE_OK ||
+        transition_run(&machine, &s, NULL, NULL, &r, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    machine.ops->close(&machine);
+    assert_int_equal(phases_find(&r.trace, &p, why, sizeof why), 0);
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    phases_text_print(out, false, &r.trace, &p, NULL);
+    assert_int_equal(fclose(out), 0);
+    char *json = phases_to_json(&p);
+    bool same = golden_is("transition", "txt", text, true);
+    same &= golden_is("transition", "json", json, false);
+    free(text);
+    free(json);
+    phases_free(&p);
+    repetitions_free(&r);
     if (!same)
         fail_msg("if the change is intended, run make golden");
 }
