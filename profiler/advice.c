@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What would help a task, a container or all that ran, in a sentence. */
 #include "profiler/profile.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Values of the options of simulations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

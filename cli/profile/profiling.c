@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Takes a profile: records are read, added up and shown until its time is over. */
 #include "cli/profile/profiling.h"
 
 #include <math.h>

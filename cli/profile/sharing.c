@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shares of license levels by perf, and the frequency now: what is possible without the module or levels. */
 #include "cli/profile/sharing.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@
 #include "drivers/profile/profile_levels.h"
 #include "probes/steady.h"
 #include "profiler/names.h"
-#include "profiler/output/profile_output.h"
+#include "profiler/shares.h"
 #include "util/clock.h"
 #include "util/text_list.h"
 

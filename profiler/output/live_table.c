@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the live view shows, in which order, and what keys change; without the terminal. */
 #include "profiler/output/live_table.h"
 
 #include <inttypes.h>

@@ -78,13 +78,3 @@ unsigned live_table_width(enum live_column column);
 void live_table_columns(unsigned width, bool shown[LIVE_COLUMNS], unsigned *name);
 /* What is in a column, in percent but for samples; "-" where it is not known. */
 void live_table_cell(const struct profile_row *row, enum live_column column, char *out, size_t size);
-
-/* ---- live_draw.c: the screen, drawn with curses: the standard screen must be there, and the locale the user's ---- */
-
-/* Colours are to be had, and wanted. */
-enum live_pair { LIVE_PLAIN, LIVE_SLOW, LIVE_SLOWER };
-
-/* Rows of the table for which there is room on a screen of so many lines. */
-size_t live_draw_rows(int lines);
-/* Draws all. r as arranged for live_draw_rows() of the present size. */
-void live_draw(const struct live_table *t, const struct profile_result *r, bool colour);

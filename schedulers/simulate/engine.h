@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "schedulers/simulate/params.h"
-#include "schedulers/simulate/result.h"
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/timers.h"
 #include "schedulers/simulate/workload.h"
@@ -98,6 +97,8 @@ struct engine_policy {
     void (*rose)(struct engine *e, unsigned core, unsigned to);
     /* What the CPUs of a core demand, before it is counted. NULL: what their classes do. */
     void (*update)(struct engine *e, unsigned core);
+    /* What a task remembers at first. NULL: tasks remember nothing. */
+    void (*begin)(struct learned_task *t);
 };
 
 struct engine {
@@ -176,6 +177,3 @@ struct learned_task {
     uint8_t context;                /* of the gap to come */
 };
 _Static_assert(sizeof(struct learned_task) <= LEARNED_BYTES, "a scheduler keeps this for each task");
-void policy_learned_begin(struct learned_task *t);
-/* policy_oracle.c: the level to go up to at once from v, at least b; v: stay. */
-unsigned oracle_target(struct engine *e, unsigned core, unsigned v, unsigned b);

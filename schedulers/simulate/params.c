@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parameters of a simulated processor, and bounds for those that the export lacks. */
 #include "schedulers/simulate/params.h"
 
 #include <math.h>
@@ -8,8 +9,6 @@
 #include <string.h>
 
 #include "util/list.h"
-
-const char *const sim_class_names[SIM_CLASSES] = {"none", "256light", "256heavy", "512light", "512heavy"};
 
 /* ---- what was bounded, and what is missing ---- */
 

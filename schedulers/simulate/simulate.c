@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One simulation: whether it is possible, what feeds the engine, and what it found. */
 #include "schedulers/simulate/simulate.h"
 
 #include <math.h>
@@ -7,9 +8,6 @@
 
 #include "schedulers/simulate/engine.h"
 #include "schedulers/simulate/scheduling/dispatch.h"
-
-const char *const sim_scheduler_names[SIM_SCHEDULERS] = {"recorded",       "fair", "fair-subtract",
-                                                         "fair-attribute", "core", "specialize"};
 
 /* ---- whether it can be done ---- */
 
@@ -263,4 +261,53 @@ int sim_run(struct sim_params *p, struct sim_workload *w, const struct sim_optio
     if (sim_check(p, w, o, why, sizeof(why)) != 0)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%s", why);
     return (o->scheduler == SIM_RECORDED ? run_recorded : run_scheduled)(p, w, o, out, err);
+}
+
+/* ---- results ---- */
+
+int64_t sim_times_cpu(const struct sim_times *t)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < SIM_LEVELS_MAX; i++)
+        sum += t->level_ps[i];
+    return sum;
+}
+
+double sim_times_overhead(const struct sim_times *t)
+{
+    return t->ideal_ps > 0 ? (double)sim_times_cpu(t) / t->ideal_ps - 1 : NAN;
+}
+
+double sim_times_remote(const struct sim_times *t)
+{
+    return t->remote_ideal_ps > 0 ? (double)t->remote_ps / t->remote_ideal_ps - 1 : NAN;
+}
+
+double sim_times_remote_smt(const struct sim_times *t)
+{
+    return t->remote_ideal_ps > 0 ? t->remote_smt_ps / t->remote_ideal_ps : NAN;
+}
+
+double sim_times_remote_delay(const struct sim_times *t)
+{
+    return sim_times_remote(t) - sim_times_remote_smt(t);
+}
+
+void sim_times_add(struct sim_times *a, const struct sim_times *b)
+{
+    for (size_t i = 0; i < SIM_LEVELS_MAX; i++)
+        a->level_ps[i] += b->level_ps[i];
+    a->throttled_ps += b->throttled_ps;
+    a->halted_ps += b->halted_ps;
+    a->ideal_ps += b->ideal_ps;
+    a->remote_ps += b->remote_ps;
+    a->remote_ideal_ps += b->remote_ideal_ps;
+    a->remote_smt_ps += b->remote_smt_ps;
+    a->end_ps = b->end_ps > a->end_ps ? b->end_ps : a->end_ps;
+}
+
+void sim_result_free(struct sim_result *r)
+{
+    free(r->tasks);
+    memset(r, 0, sizeof *r);
 }

@@ -8,7 +8,7 @@
 
 #include "schedulers/simulate/simulate.h"
 
-/* ---- studies.c: policy timeout, by T ---- */
+/* ---- policy timeout, by T ---- */
 
 enum { SIM_CURVE_POINTS = 25 };
 #define SIM_CURVE_US_LO 10.0
@@ -27,7 +27,7 @@ struct sim_curve {
 int sim_curve_find(struct sim_params *p, struct sim_workload *w, const struct sim_options *o, struct sim_curve *out,
                    struct machine_error *err);
 
-/* ---- studies.c: policy stock on other processors ---- */
+/* ---- policy stock on other processors ---- */
 
 enum { SIM_WHAT_IF_MAX = 16 };
 struct sim_what_if_row {
@@ -44,7 +44,7 @@ struct sim_what_if {
 int sim_what_if_find(struct sim_params *p, struct sim_workload *w, const struct sim_options *o, struct sim_what_if *out,
                      struct machine_error *err);
 
-/* ---- time_line.c: the levels of cores, in a stretch in which many change ---- */
+/* ---- the levels of cores, in a stretch in which many change ---- */
 
 enum { SIM_TIME_LINE_CORES = 4, SIM_TIME_LINE_PIECES_MAX = 20000 };
 #define SIM_TIME_LINE_PS (4000 * SIM_PS_PER_US) /* its length, where the workload is not shorter */
@@ -75,7 +75,7 @@ int sim_time_line_find(struct sim_params *p, struct sim_workload *w, const struc
 void sim_time_line_free(struct sim_time_line *t);
 
 /*
- * studies.c. What wide code costs the tasks that run none, and how evenly (doc/simulation.md, "Fairness"). F:
+ * What wide code costs the tasks that run none, and how evenly (doc/simulation.md, "Fairness"). F:
  * Gottschlag, Machauer, Khalil and Bellosa, USENIX ATC 2021, 7.1.
  */
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A fixed number of timers, of which the first to expire is known at any time. */
+/* A fixed number of timers, of which the first to expire is known at any time; in the header, as the engine asks for every row. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
+#include "schedulers/simulate/params.h"
 
 struct timers {
     size_t leaves;
@@ -13,10 +16,30 @@ struct timers {
 };
 
 /* False: out of memory. timers_free in any case. */
-bool timers_init(struct timers *t, size_t n);
-void timers_free(struct timers *t);
+static inline bool timers_init(struct timers *t, size_t n)
+{
+    *t = (struct timers){.leaves = 1};
+    while (t->leaves < n)
+        t->leaves *= 2;
+    t->at = malloc(t->leaves * sizeof(*t->at));
+    t->winner = malloc(2 * t->leaves * sizeof(*t->winner));
+    if (t->at == NULL || t->winner == NULL)
+        return false;
+    for (size_t i = 0; i < t->leaves; i++) {
+        t->at[i] = SIM_FOREVER;
+        t->winner[t->leaves + i] = i;
+    }
+    for (size_t i = t->leaves - 1; i > 0; i--)
+        t->winner[i] = t->winner[2 * i];
+    return true;
+}
 
-/* Here, as the engine calls them for every row. */
+static inline void timers_free(struct timers *t)
+{
+    free(t->at);
+    free(t->winner);
+}
+
 static inline void timers_set(struct timers *t, size_t i, int64_t at)
 {
     t->at[i] = at;

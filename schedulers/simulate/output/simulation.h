@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "schedulers/simulate/result.h"
 #include "schedulers/simulate/studies.h"
 #include "schedulers/simulate/workload.h"
 #include "tables/table/chart.h"

@@ -5,7 +5,7 @@
 #include "analysis/stats/estimate.h"
 #include "schedulers/simulate/output/simulation.h"
 
-/* ---- simulation_figures.c ---- */
+/* ---- simulation.c: figures ---- */
 
 /* What is told of a result, and some of it of its tasks. */
 enum sim_figure {

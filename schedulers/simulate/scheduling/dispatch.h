@@ -6,9 +6,47 @@
 #pragma once
 
 #include "schedulers/simulate/engine.h"
-#include "schedulers/simulate/scheduling/programs.h"
-#include "schedulers/simulate/scheduling/ready.h"
 #include "schedulers/simulate/timers.h"
+
+/* ---- scheduling.c: what each task has to do, in order: the streams of a workload's `works` ---- */
+
+struct programs {
+    struct sim_workload *workload;
+    struct programs_task {
+        struct sim_row *rows;
+        size_t next, n;
+    } * task;
+    uint64_t rows; /* that were read, those of no length included */
+    bool failed;   /* out of memory: programs end early */
+};
+
+/* False: out of memory. programs_free in any case. */
+bool programs_init(struct programs *p, struct sim_workload *w);
+void programs_free(struct programs *p);
+/*
+ * The next work of a task, of some length, and how long it is blocked before (ps, at most SIM_FOREVER; 0: it goes on).
+ * A system call at the begin of rows of no length is one at the begin of this. False: there is no more.
+ */
+bool programs_next(struct programs *p, uint32_t task, struct sim_row *row, int64_t *blocked);
+
+/* ---- dispatch.c: the tasks that could run, in the order of their virtual runtime; those with the same, of their number ---- */
+
+struct ready {
+    struct ready_task {
+        int64_t vruntime;
+        uint32_t task;
+    } * task;
+    size_t n;
+};
+
+/* Room for so many. False: out of memory. ready_free in any case. */
+bool ready_init(struct ready *r, size_t most);
+void ready_free(struct ready *r);
+void ready_add(struct ready *r, uint32_t task, int64_t vruntime);
+/* One that is there, with the virtual runtime that it was added with. */
+void ready_remove(struct ready *r, uint32_t task, int64_t vruntime);
+
+/* ---- who runs where ---- */
 
 #define DISPATCH_SLICE_PS (6000 * SIM_PS_PER_US)       /* MuQSS 0.204: rr_interval 6 ms */
 #define DISPATCH_GRANULARITY_PS (1000 * SIM_PS_PER_US) /* Linux 5.9, fair.c: sysctl_sched_wakeup_granularity */
@@ -115,11 +153,11 @@ uint32_t dispatch_choose(const struct dispatch *d, unsigned cpu);
 /* The CPU, which has none, begins with a task that is not ready (any more). */
 void dispatch_take(struct dispatch *d, unsigned cpu, uint32_t task);
 
-/* ---- the rules of each scheduler (doc/simulation.md, "Schedulers") ---- */
+/* ---- rules.c: those of each scheduler (doc/simulation.md, "Schedulers") ---- */
 
-extern const struct dispatch_rules fair_rules, fair_subtract_rules, fair_attribute_rules; /* fair.c */
-extern const struct dispatch_rules cookies_rules;                                         /* cookies.c */
-extern const struct dispatch_rules specialize_rules;                                      /* specialize.c */
+extern const struct dispatch_rules fair_rules, fair_subtract_rules, fair_attribute_rules;
+extern const struct dispatch_rules cookies_rules;
+extern const struct dispatch_rules specialize_rules;
 
 /* What fair-subtract and fair-attribute know of the processor. False: out of memory. */
 bool fair_init(struct dispatch *d, struct sim_params *p, bool attribute);
@@ -127,7 +165,7 @@ bool fair_init(struct dispatch *d, struct sim_params *p, bool attribute);
 bool specialize_init(struct dispatch *d);
 
 /*
- * fair.c. What a task lost to a frequency that others had reduced, from what a scheduler can count: cycles at each
+ * What a task lost to a frequency that others had reduced, from what a scheduler can count: cycles at each
  * license level and time. G: Gottschlag's dissertation, 7.4.2 (equations 7.1 to 7.7). Frequencies in any one unit.
  */
 

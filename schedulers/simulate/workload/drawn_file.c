@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "schedulers/simulate/workload/drawn_file.h"
+/* Reads the description of a drawn workload, and draws its lengths. */
+#include "schedulers/simulate/workload/drawn.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads a text file line by line, and says what is wrong with one of them. */
 #include "schedulers/simulate/workload/lines.h"
 
 #include <errno.h>

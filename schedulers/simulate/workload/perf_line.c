@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parses one line of perf script. */
 #include "schedulers/simulate/workload/perf_line.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "profiler/limits.h"
+#include "profiler/sums.h"
 #include "tests/support/close_to.h"
 #include "tests/support/profile_records.h"
 #include "tests/support/random_numbers.h"

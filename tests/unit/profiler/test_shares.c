@@ -14,7 +14,7 @@
 #include <jansson.h>
 
 #include "profiler/names.h"
-#include "profiler/output/profile_output.h"
+#include "profiler/shares.h"
 #include "tests/support/close_to.h"
 #include "tests/support/folder.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "schedulers/simulate/workload/drawn_file.h"
+#include "schedulers/simulate/workload/drawn.h"
 
 #define HEAD "format = characterize-workload/1\n"
 #define MACHINE                                                                                                        \

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <gsl/gsl_cdf.h>
 
-#include "schedulers/simulate/workload/drawn_file.h"
+#include "schedulers/simulate/workload/drawn.h"
 #include "tests/support/random_numbers.h"
 #include "util/order.h"
 

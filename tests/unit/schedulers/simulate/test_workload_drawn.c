@@ -15,7 +15,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 
-#include "schedulers/simulate/workload/workload_drawn.h"
+#include "schedulers/simulate/workload/drawn.h"
 #include "util/data_file.h"
 
 #define SECOND (1000000 * SIM_PS_PER_US)

@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "schedulers/simulate/scheduling/programs.h"
-#include "schedulers/simulate/scheduling/ready.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
 #include "schedulers/simulate/timers.h"
 #include "tests/support/memory_workload.h"
 #include "tests/support/random_numbers.h"

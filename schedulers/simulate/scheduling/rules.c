@@ -1,9 +1,223 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Core specialization: tasks that use 512-bit registers run on wide cores alone. G: Gottschlag's dissertation, 6.2. */
-#include <limits.h>
-#include <stdlib.h>
-
+/*
+ * The rules of each scheduler (doc/simulation.md, "Schedulers"): by virtual runtime alone and with compensation of what
+ * tasks lose to frequencies that others have reduced; core scheduling; and cores that are kept for wide code.
+ */
 #include "schedulers/simulate/scheduling/dispatch.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- compensation ---- */
+
+double fair_expected(const struct compensation_table *t, unsigned turbo, const double *cycles)
+{
+    const double *f = t->frequency + (size_t)turbo * t->n_levels;
+    double sum = 0, time = 0;
+    for (unsigned k = 0; k < t->n_levels; k++) {
+        sum += cycles[k];
+        time += cycles[k] / f[k];
+    }
+    return sum / time;
+}
+
+double fair_ideal(const struct compensation_table *t, const double *cycles, double actual, unsigned own)
+{
+    double alone[SIM_LEVELS_MAX] = {0};
+    for (unsigned k = 0; k < t->n_levels; k++)
+        alone[k < own ? k : own] += cycles[k];
+    unsigned slow = 0;
+    double below = fair_expected(t, 0, cycles), above = below;
+    while (below > actual && slow + 1 < t->n_turbo) {
+        above = below;
+        below = fair_expected(t, ++slow, cycles);
+    }
+    double ideal = fair_expected(t, slow, alone);
+    if (slow == 0 || below >= actual || above <= below)
+        return ideal;
+    double share = (actual - below) / (above - below); /* of the faster turbo level */
+    return ideal + share * (fair_expected(t, slow - 1, alone) - ideal);
+}
+
+double fair_lost_part(double actual, double ideal, double stalled)
+{
+    return actual < ideal ? (1 - stalled) * (ideal - actual) / ideal : 0;
+}
+
+/* ---- the rules ---- */
+
+/* Registers tell no heavy instructions from light ones: what their width can cause at most (G, 7.4.1). */
+static void find_own_levels(struct dispatch *d, const struct sim_params *p)
+{
+    static const struct {
+        enum sim_class light, heavy;
+    } widths[] = {{SIM_256LIGHT, SIM_256HEAVY}, {SIM_512LIGHT, SIM_512HEAVY}};
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+        int light = sim_params_demand(p, widths[i].light), heavy = sim_params_demand(p, widths[i].heavy);
+        int level = heavy > light ? heavy : light;
+        d->own_level[widths[i].light] = d->own_level[widths[i].heavy] = level > 0 ? (unsigned)level : 0;
+    }
+}
+
+/* One line for each turbo level: numbers of active cores with the same frequencies are the same one. */
+static bool find_turbo_levels(struct dispatch *d, struct sim_params *p)
+{
+    struct compensation_table *t = &d->frequencies;
+    t->n_levels = p->levels;
+    t->frequency = calloc((size_t)p->cores * t->n_levels, sizeof(*t->frequency));
+    if (t->frequency == NULL)
+        return false;
+    for (unsigned n = 1; n <= p->cores; n++) {
+        double *line = t->frequency + (size_t)t->n_turbo * t->n_levels;
+        if (!sim_params_measured(p, n))
+            continue;
+        for (unsigned level = 0; level < t->n_levels; level++)
+            line[level] = sim_params_speed(p, level, n);
+        if (t->n_turbo == 0 || memcmp(line, line - t->n_levels, t->n_levels * sizeof(*line)) != 0)
+            t->n_turbo++;
+    }
+    return true;
+}
+
+bool fair_init(struct dispatch *d, struct sim_params *p, bool attribute)
+{
+    size_t n = (size_t)d->workload->n_cores * SIM_LEVELS_MAX;
+    find_own_levels(d, p);
+    d->last_user = attribute ? malloc(n * sizeof(*d->last_user)) : NULL;
+    for (size_t i = 0; d->last_user != NULL && i < n; i++)
+        d->last_user[i] = SIM_IDLE;
+    return find_turbo_levels(d, p) && (d->last_user != NULL || !attribute);
+}
+
+/* The last task on a core that could cause a level. */
+static uint32_t *last_user(struct dispatch *d, unsigned cpu, unsigned level)
+{
+    return &d->last_user[(size_t)d->engine->cpu[cpu].core * SIM_LEVELS_MAX + level];
+}
+
+static void note_user(struct dispatch *d, unsigned cpu)
+{
+    for (unsigned level = 1; d->last_user != NULL && level <= d->cpu[cpu].own; level++)
+        *last_user(d, cpu, level) = d->cpu[cpu].task;
+}
+
+static bool fair_row(struct dispatch *d, unsigned cpu)
+{
+    struct dispatch_cpu *c = &d->cpu[cpu];
+    unsigned level = d->own_level[d->task[c->task].row.class];
+    if (level > c->own) {
+        c->own = level;
+        note_user(d, cpu);
+    }
+    return true;
+}
+
+/* What a task lost in `ps` of CPU time to levels that it cannot have caused. */
+static int64_t lost_to_others(struct dispatch *d, unsigned cpu, int64_t ps)
+{
+    const struct dispatch_cpu *c = &d->cpu[cpu];
+    const struct engine_counts *n = &d->engine->counts[cpu];
+    double all = 0, others = 0;
+    for (unsigned k = 0; k < d->frequencies.n_levels; k++) {
+        all += n->cycles[k];
+        others += k > c->own ? n->cycles[k] : 0;
+    }
+    if (others == 0)
+        return 0;
+    double actual = all / (double)n->unhalted_ps;
+    double ideal = fair_ideal(&d->frequencies, n->cycles, actual, c->own);
+    return (int64_t)floor((double)ps * fair_lost_part(actual, ideal, n->stalled / all) + 0.5);
+}
+
+static int64_t fair_lost(struct dispatch *d, unsigned cpu, int64_t ps)
+{
+    struct dispatch_cpu *c = &d->cpu[cpu];
+    int64_t lost = lost_to_others(d, cpu, ps);
+    if (lost > 0 && d->last_user != NULL) {
+        uint32_t user = *last_user(d, cpu, c->own + 1);
+        if (user != SIM_IDLE)
+            d->task[user].penalty += lost;
+    }
+    note_user(d, cpu);
+    c->own = d->own_level[d->task[c->task].row.class]; /* if it goes on */
+    return lost;
+}
+
+const struct dispatch_rules fair_rules = {.fits = NULL};
+const struct dispatch_rules fair_subtract_rules = {.row = fair_row, .lost = fair_lost};
+const struct dispatch_rules fair_attribute_rules = {.row = fair_row, .lost = fair_lost};
+
+/* ---- core scheduling: at any time, a core runs tasks with one cookie alone ---- */
+
+/* What a CPU runs or is about to run; SIM_IDLE: nothing that counts. */
+static uint32_t task_on(const struct dispatch *d, unsigned cpu)
+{
+    const struct dispatch_cpu *c = &d->cpu[cpu];
+    return c->task != SIM_IDLE && !c->forced ? c->task : c->pending;
+}
+
+/* Whether another CPU of the core runs a task with another cookie. */
+static bool in_conflict(const struct dispatch *d, unsigned cpu, unsigned other, uint32_t task)
+{
+    uint32_t there = other != cpu ? task_on(d, other) : SIM_IDLE;
+    return there != SIM_IDLE && d->workload->tasks[there].cookie != d->workload->tasks[task].cookie;
+}
+
+static const struct engine_core *core_of(const struct dispatch *d, unsigned cpu)
+{
+    return &d->engine->core[d->engine->cpu[cpu].core];
+}
+
+/* Whether all CPUs of the core that are in conflict with a task are behind it by more than the granularity. */
+static bool is_ahead(const struct dispatch *d, unsigned cpu, uint32_t task, int64_t granularity)
+{
+    const struct engine_core *core = core_of(d, cpu);
+    for (unsigned i = 0; i < core->n_cpus; i++) {
+        unsigned other = d->engine->member[core->first + i];
+        if (in_conflict(d, cpu, other, task) &&
+            dispatch_vruntime(d, task_on(d, other)) - d->task[task].vruntime <= granularity)
+            return false;
+    }
+    return true;
+}
+
+static unsigned cookies_fits(const struct dispatch *d, unsigned cpu, uint32_t task)
+{
+    return is_ahead(d, cpu, task, SIM_FOREVER) ? 2 : 0;
+}
+
+static uint32_t cookies_choose(const struct dispatch *d, unsigned cpu)
+{
+    if (d->ready.n > 0 && is_ahead(d, cpu, d->ready.task[0].task, DISPATCH_GRANULARITY_PS))
+        return d->ready.task[0].task;
+    for (size_t i = 0; i < d->ready.n; i++)
+        if (cookies_fits(d, cpu, d->ready.task[i].task) != 0)
+            return d->ready.task[i].task;
+    return SIM_IDLE;
+}
+
+/* The others of the core leave what has another cookie, or look for something with this one. */
+static void cookies_took(struct dispatch *d, unsigned cpu)
+{
+    const struct engine_core *core = core_of(d, cpu);
+    for (unsigned i = 0; i < core->n_cpus; i++) {
+        unsigned other = d->engine->member[core->first + i];
+        if (other == cpu)
+            continue;
+        if (in_conflict(d, cpu, other, d->cpu[cpu].task)) {
+            dispatch_withdraw(d, other);
+            dispatch_again(d, other, d->cpu[other].task != SIM_IDLE);
+        } else if (!dispatch_busy(d, other) && d->ready.n > 0) {
+            dispatch_again(d, other, false);
+        }
+    }
+}
+
+const struct dispatch_rules cookies_rules = {.fits = cookies_fits, .choose = cookies_choose, .took = cookies_took};
+
+/* ---- core specialization ---- */
 
 #define SPECIALIZE_CHANGE_PS (20000 * SIM_PS_PER_US)  /* G, 6.2.2: at most one change in this time */
 #define SPECIALIZE_SHORT_PS (100 * SIM_PS_PER_US)     /* G, 6.2.4: phases that are not worth a migration */
