@@ -10,7 +10,7 @@
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
-#include "output/self_test/self_test_output.h"
+#include "output/self_test/self_test.h"
 #include "computer/environment/snapshot.h"
 #include "drivers/machine.h"
 #include "probes/second_opinion.h"

@@ -12,7 +12,7 @@ struct compare_value {
     double value;
     float below, above;
     unsigned measurement;
-    unsigned runs; /* repetitions behind it; 0: not known */
+    unsigned runs; /* repetitions that it is of; 0: not known */
     int group;     /* 1: the largest; 0: in none, undecided */
     bool outlier;
 };
@@ -46,12 +46,6 @@ struct comparison {
     bool failed;
 };
 
-/* compare_groups.c: fills group, outlier, n_groups, median and detectable of all cells. 0, or -1: out of memory. */
-int compare_group_all(struct comparison *c);
-
-/* Whether a measurement of this group of the cell is unlike the others: fewer than half as many as are in the largest
- * one. */
-bool compare_is_small(const struct compare_cell *cell, int group);
 /* Whether a value is an outlier, or in such a group. */
 bool compare_is_unlike(const struct compare_cell *cell, const struct compare_value *v);
 

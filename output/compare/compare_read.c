@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The values of tables, from their CSV: of a thousand measurements JSON would take too long. */
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "output/compare/compare_parts.h"
 #include "tables/table/estimates.h"
+#include "util/csv_field.h"
 #include "util/error.h"
 #include "util/list.h"
 #include "util/plain_text.h"
@@ -82,7 +82,7 @@ void compare_drop(struct comparison *c)
 /* ---- the head: what was measured how ---- */
 
 /* "kernel 6.1; microcode 0x1": each for itself. */
-static void compare_note_setting(struct comparison *c, const char *key, const char *value)
+static void note_setting(struct comparison *c, const char *key, const char *value)
 {
     char plain[300];
     plain_text(value, plain, sizeof plain);
@@ -98,7 +98,7 @@ static void note_environment_parts(struct comparison *c, char *value)
         if (!blank)
             continue;
         *blank = '\0';
-        compare_note_setting(c, part, blank + 1);
+        note_setting(c, part, blank + 1);
     }
 }
 
@@ -125,40 +125,22 @@ static void take_head(struct comparison *c, const char *kind, char *line, double
         char name[100];
         snprintf(name, sizeof name, i < OF_ALL ? "%s%s" : "%s of %s", key, i < OF_ALL ? "" : kind);
         if (strcmp(key, told[i]) == 0)
-            compare_note_setting(c, name, value);
+            note_setting(c, name, value);
     }
 }
 
 /* ---- the rows ---- */
 
-/* Fields of a line as RFC 4180 has them, in place. Returns how many, also where these are more than FIELDS_MAX; 0: a
- * quote is missing. */
+/* Fields of a line, in place. Returns how many, also where these are more than FIELDS_MAX; 0: a quote is missing. */
 static size_t split_fields(char *line, char *fields[FIELDS_MAX])
 {
     size_t n = 0;
-    for (char *p = line; p;) {
-        char *begin = p, *to = p;
-        if (*p == '"') {
-            begin = to = ++p;
-            while (*p && !(*p == '"' && p[1] != '"')) {
-                p += *p == '"';
-                *to++ = *p++;
-            }
-            if (!*p++)
-                return 0;
-            if (*p && *p != ',')
-                return 0;
-            char end = *p;
-            *to = '\0';
-            p = end ? p + 1 : NULL;
-        } else {
-            p = strchr(p, ',');
-            if (p)
-                *p++ = '\0';
-        }
+    for (bool last = false; !last; n++) {
+        char *field = csv_field_next(&line, &last);
+        if (!field)
+            return 0;
         if (n < FIELDS_MAX)
-            fields[n] = begin;
-        n++;
+            fields[n] = field;
     }
     return n;
 }
@@ -176,7 +158,7 @@ struct columns {
     bool compared[FIELDS_MAX];
 };
 
-static bool column_is_one_of(const char *name, const char *const *list, size_t n)
+static bool is_one_of(const char *name, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (strcmp(name, list[i]) == 0)
@@ -241,12 +223,10 @@ static int know_columns(const struct table_kind *k, char *const *names, size_t n
         out->sort[i] = column->type == TABLE_TEXT ? COMPARE_TEXT
                        : out->lo[i] && out->hi[i] ? COMPARE_LIMITS
                                                   : COMPARE_COUNT;
-        out->compared[i] = !out->key[i] && !column->key && !is_uncompared(k, names[i]) &&
-                           (out->sort[i] == COMPARE_LIMITS
-                                ? true
-                                : column_is_one_of(names[i], out->sort[i] == COMPARE_TEXT ? texts : counts,
-                                                   out->sort[i] == COMPARE_TEXT ? sizeof texts / sizeof *texts
-                                                                                : sizeof counts / sizeof *counts));
+        bool listed = out->sort[i] == COMPARE_LIMITS ||
+                      (out->sort[i] == COMPARE_TEXT ? is_one_of(names[i], texts, sizeof texts / sizeof *texts)
+                                                    : is_one_of(names[i], counts, sizeof counts / sizeof *counts));
+        out->compared[i] = listed && !out->key[i] && !column->key && !is_uncompared(k, names[i]);
     }
     return 0;
 }
@@ -319,10 +299,7 @@ static void put_value(struct comparison *c, struct compare_cell *cell, double va
 
 static bool field_number(const char *text, double *out)
 {
-    char *end;
-    errno = 0;
-    *out = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*out);
+    return csv_field_number(text, out) && isfinite(*out);
 }
 
 /* What a row says in the column that tells which rows count (struct tables_drafted); NULL: nothing. */
@@ -360,7 +337,7 @@ static void row_key(const struct table_kind *k, const struct columns *columns, c
 /*
  * The number in a field: 1; 0: there is none; -1: something that the column cannot hold, with `why`.
  */
-static int compare_take_number(const struct columns *columns, size_t i, char *const *fields, double *out, char *why,
+static int take_number(const struct columns *columns, size_t i, char *const *fields, double *out, char *why,
                                size_t size)
 {
     const struct table_column *column = columns->own[i];
@@ -379,7 +356,7 @@ static int compare_take_number(const struct columns *columns, size_t i, char *co
 }
 
 /* 0, or -1 with what is wrong in `why`. */
-static int compare_take_row(struct comparison *c, const struct table_kind *k, const struct columns *columns,
+static int take_row(struct comparison *c, const struct table_kind *k, const struct columns *columns,
                             char *const *fields, char *why, size_t size)
 {
     char key[KEY_MAX];
@@ -394,10 +371,10 @@ static int compare_take_row(struct comparison *c, const struct table_kind *k, co
         if (!columns->compared[i] || !*fields[i])
             continue;
         bool text = columns->sort[i] == COMPARE_TEXT, limits = columns->sort[i] == COMPARE_LIMITS;
-        if (!text && compare_take_number(columns, i, fields, &value, why, size) < 0)
+        if (!text && take_number(columns, i, fields, &value, why, size) < 0)
             return -1;
-        int below = limits ? compare_take_number(columns, columns->lo[i], fields, &lo, why, size) : 0;
-        int above = limits ? compare_take_number(columns, columns->hi[i], fields, &hi, why, size) : 0;
+        int below = limits ? take_number(columns, columns->lo[i], fields, &lo, why, size) : 0;
+        int above = limits ? take_number(columns, columns->hi[i], fields, &hi, why, size) : 0;
         if (below < 0 || above < 0)
             return -1;
         if (limits && below && above && !(lo <= value && value <= hi))
@@ -455,7 +432,7 @@ int compare_take(struct comparison *c, const char *kind_name, char *text, const 
         if (n == 0 || n > FIELDS_MAX || (columns.n && n != columns.n))
             return error_line(why, size, "%s:%u: %zu fields instead of %zu", file, number, n, columns.n);
         char what[200];
-        if (columns.n && compare_take_row(c, k, &columns, fields, what, sizeof what))
+        if (columns.n && take_row(c, k, &columns, fields, what, sizeof what))
             return error_line(why, size, "%s:%u: %s", file, number, what);
         if (!columns.n && know_columns(k, fields, n, &columns, what, sizeof what))
             return error_line(why, size, "%s:%u: %s", file, number, what);

@@ -95,6 +95,15 @@ void document_begin(struct document *d, const char *title, const char *cpu, cons
                                        .most = SIZE_MAX});
 }
 
+void document_begin_table(struct document *d, const char *title, const struct table *t)
+{
+    const char *source = table_meta(t, "source");
+    document_begin(d, title, table_meta(t, "cpu"),
+                   !table_modelled(t)   ? NULL
+                   : source && *source ? source
+                                       : "modelled, not measured");
+}
+
 void document_section(struct document *d, enum document_where where, const char *place, const char *heading)
 {
     add_item(d, (struct document_item){.kind = DOCUMENT_SECTION,
@@ -246,14 +255,14 @@ static bool is_fact(const struct document_item *item)
     return item->kind == DOCUMENT_FACT || item->kind == DOCUMENT_WARNING;
 }
 
-/* The columns that names of the facts take among which item i stands, two blanks included. */
+/* The columns that names of the facts take among which item i stands, a blank included. */
 static unsigned names_width(const struct document *d, size_t i)
 {
     unsigned width = NAMES_LEAST;
     while (i > 0 && is_fact(&d->items[i - 1]))
         i--;
     for (; i < d->n && is_fact(&d->items[i]); i++) {
-        unsigned own = screen_text_columns(d->items[i].name, strlen(d->items[i].name)) + 2;
+        unsigned own = screen_text_columns(d->items[i].name, strlen(d->items[i].name)) + 1;
         width = own > width ? own : width;
     }
     return width;

@@ -32,6 +32,8 @@ struct document {
  * a model was measured, that it was (NULL: a processor was).
  */
 void document_begin(struct document *d, const char *title, const char *cpu, const char *modelled);
+/* The same of what a table was measured of. */
+void document_begin_table(struct document *d, const char *title, const struct table *t);
 void document_free(struct document *d);
 
 /*

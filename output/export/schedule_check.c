@@ -13,7 +13,7 @@
 #include "util/error.h"
 #include "util/plain_text.h"
 
-static bool schedule_check_same(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
     return (!a && !b) || (a && b && strcmp(a, b) == 0);
 }
@@ -29,7 +29,7 @@ int schedule_check_tables(const struct table *const *tables, size_t n, char *why
                 return error_line(why, why_size, "the table %s is given twice", tables[i]->name);
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
             const char *first = table_meta(tables[0], keys[k]), *other = table_meta(tables[i], keys[k]);
-            if (schedule_check_same(first, other))
+            if (same_text(first, other))
                 continue;
             return error_line(why, why_size, "tables from different measurements: %s is '%.60s' in %s, '%.60s' in %s",
                               keys[k], first ? first : "", tables[0]->name, other ? other : "", tables[i]->name);
@@ -62,7 +62,7 @@ static int check_column_units(const struct table *t, char *why, size_t why_size)
 }
 
 /* How many cores the processor has, as the table of frequencies says; 0: it is not among them. */
-static double schedule_check_cores(const struct table *const *tables, size_t n)
+static double cores_of(const struct table *const *tables, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (table_setting(tables[i], "cores"))
@@ -91,7 +91,7 @@ static int check_run(const struct table *t, size_t row, double cores, char *why,
 
 const struct table *schedule_check_read(const struct table *const *tables, size_t n, char *why, size_t why_size)
 {
-    double cores = schedule_check_cores(tables, n);
+    double cores = cores_of(tables, n);
     for (size_t i = 0; i < n; i++) {
         if (check_column_units(tables[i], why, why_size) != 0)
             return tables[i];
@@ -105,7 +105,7 @@ const struct table *schedule_check_read(const struct table *const *tables, size_
 /* ---- whatever its origin ---- */
 
 /* Limits of a field that is there, each as far as it is known, enclose it; all three were rounded to nine digits. */
-static int schedule_check_limits(const struct table *t, size_t row, const char *column, char *why, size_t why_size)
+static int check_limits(const struct table *t, size_t row, const char *column, char *why, size_t why_size)
 {
     struct estimate e = estimates_of_table(t, row, column);
     double value = e.value, lo = e.lo, hi = e.hi;
@@ -124,7 +124,7 @@ int schedule_check_rows(const struct table *const *tables, size_t n, char *why, 
             return -1;
         for (size_t c = 0; c < t->n_columns; c++)
             for (size_t row = 0; row < t->n_rows && t->columns[c].type != TABLE_TEXT; row++)
-                if (schedule_check_limits(t, row, t->columns[c].name, why, why_size) != 0)
+                if (check_limits(t, row, t->columns[c].name, why, why_size) != 0)
                     return -1;
     }
     return 0;
@@ -144,7 +144,7 @@ static int check_within(const char *list, size_t i, const char *name, const stru
 }
 
 /* Of two levels the higher one is never faster, by more than a part of a step of the clock and beyond both limits. */
-static bool schedule_is_faster(const struct schedule_number *b, const struct schedule_number *a)
+static bool is_faster(const struct schedule_number *b, const struct schedule_number *a)
 {
     int32_t least = b->has_limits ? b->lo : b->value, most = a->has_limits ? a->hi : a->value;
     return b->value >= a->value + SCHEDULE_SAME_MHZ && least > most;
@@ -156,7 +156,7 @@ static int check_descending(const struct schedule_number *mhz, unsigned n_levels
     for (unsigned l = 1, below = 0; l < n_levels; l++) {
         if (!mhz[l].present)
             continue;
-        if (mhz[below].present && schedule_is_faster(&mhz[l], &mhz[below]))
+        if (mhz[below].present && is_faster(&mhz[l], &mhz[below]))
             return error_line(why, why_size,
                               "inconsistent export: level %u at %d MHz is faster than level %u at %d MHz (cpu %d, "
                               "active_cores %u)",
@@ -167,7 +167,7 @@ static int check_descending(const struct schedule_number *mhz, unsigned n_levels
 }
 
 /* The modes of one wait are parts of a whole; each was rounded. */
-static int schedule_check_shares(const char *list, const struct schedule_relaxation *r, size_t n, char *why,
+static int check_shares(const char *list, const struct schedule_relaxation *r, size_t n, char *why,
                                  size_t why_size)
 {
     long sum = 0;
@@ -195,8 +195,8 @@ int schedule_check_consistent(const struct schedule *s, char *why, size_t why_si
                                why_size);
     for (size_t i = 0; !bad && i < s->n_turbos; i++)
         bad = check_descending(s->turbos[i].mhz, s->n_levels, s->turbos[i].cpu, s->turbos[i].cores_lo, why, why_size);
-    bad = bad || schedule_check_shares("relaxations", s->relaxations, s->n_relaxations, why, why_size) ||
-          schedule_check_shares("level_relaxations", s->level_relaxations, s->n_level_relaxations, why, why_size);
+    bad = bad || check_shares("relaxations", s->relaxations, s->n_relaxations, why, why_size) ||
+          check_shares("level_relaxations", s->level_relaxations, s->n_level_relaxations, why, why_size);
     for (size_t i = 0; !bad && i < s->n_triggers; i++)
         bad = check_within("triggers", i, "count", &s->triggers[i].count, INT32_MAX, why, why_size);
     for (size_t i = 0; !bad && i < s->n_throttles; i++)

@@ -8,7 +8,7 @@
 #include "output/export/schedule_parts.h"
 #include "tables/table/estimates.h"
 
-static void schedule_pairs_largest(struct schedule_number *to, struct schedule_number from)
+static void largest(struct schedule_number *to, struct schedule_number from)
 {
     if (from.present && (!to->present || from.value > to->value))
         *to = from;
@@ -20,9 +20,9 @@ static bool put_cost(struct schedule_cost **costs, size_t *n, const struct sched
         struct schedule_cost *old = &(*costs)[i];
         if (old->from != c->from || old->to != c->to || old->active_cores != c->active_cores)
             continue;
-        schedule_pairs_largest(&old->down_ns, c->down_ns);
-        schedule_pairs_largest(&old->up_ns, c->up_ns);
-        schedule_pairs_largest(&old->breakeven_ns, c->breakeven_ns);
+        largest(&old->down_ns, c->down_ns);
+        largest(&old->up_ns, c->up_ns);
+        largest(&old->breakeven_ns, c->breakeven_ns);
         return true;
     }
     return schedule_add((void **)costs, n, sizeof *c, c);
@@ -43,7 +43,7 @@ static bool put_throttle(struct schedule *s, const struct schedule_throttle *p)
 
 /* A number of a row; what cannot be, or has no limits, is left out, with the reason. */
 typedef bool possible_fn(const struct schedule_number *);
-static bool schedule_pairs_take(struct schedule *s, const struct table *t, size_t row, const char *column,
+static bool take(struct schedule *s, const struct table *t, size_t row, const char *column,
                                 possible_fn *possible, const char *otherwise, struct schedule_number *out)
 {
     char why[160];
@@ -72,7 +72,7 @@ static bool time_possible(const struct schedule_number *n)
 /* It is computed from both costs, so it is worth nothing where one of them, or how well it is known, is not there. */
 static bool take_breakeven(struct schedule *s, const struct table *t, size_t row, struct schedule_cost *c)
 {
-    if (!schedule_pairs_take(s, t, row, "breakeven_us", time_possible, "is below 0", &c->breakeven_ns))
+    if (!take(s, t, row, "breakeven_us", time_possible, "is below 0", &c->breakeven_ns))
         return false;
     if (!c->breakeven_ns.present || (c->down_ns.has_limits && c->up_ns.has_limits))
         return true;
@@ -81,7 +81,7 @@ static bool take_breakeven(struct schedule *s, const struct table *t, size_t row
 }
 
 /* Both levels known and different. */
-static bool schedule_pairs_levels_of(const struct schedule *s, size_t from, size_t to, size_t *from_level,
+static bool levels_of(const struct schedule *s, size_t from, size_t to, size_t *from_level,
                                      size_t *to_level)
 {
     const struct schedule_number *a = &s->classes[from].level, *b = &s->classes[to].level;
@@ -110,8 +110,8 @@ static bool cost_row(struct schedule *s, const struct table *t, size_t row, size
     struct schedule_cost c = {.from = from, .to = to, .active_cores = schedule_cores_field(t, row)};
     if (!c.active_cores)
         return schedule_ignore(s, t, SCHEDULE_NO_CORES);
-    if (!schedule_pairs_take(s, t, row, "down_us", cost_possible, "is below 0 with all of its limits", &c.down_ns) ||
-        !schedule_pairs_take(s, t, row, "up_us", cost_possible, "is below 0 with all of its limits", &c.up_ns) ||
+    if (!take(s, t, row, "down_us", cost_possible, "is below 0 with all of its limits", &c.down_ns) ||
+        !take(s, t, row, "up_us", cost_possible, "is below 0 with all of its limits", &c.up_ns) ||
         !take_breakeven(s, t, row, &c))
         return false;
     const char *otherwise =
@@ -130,7 +130,7 @@ static bool cost_row(struct schedule *s, const struct table *t, size_t row, size
     return true;
 }
 
-static bool schedule_pairs_throttle_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
+static bool throttle_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
 {
     double phase = table_number(t, row, "phase");
     struct schedule_throttle p = {.from = from,
@@ -144,7 +144,7 @@ static bool schedule_pairs_throttle_row(struct schedule *s, const struct table *
     if (!(phase >= 0 && phase <= UINT8_MAX))
         return schedule_ignore(s, t, "phase is not in 0 to 255");
     p.phase = (unsigned)phase;
-    if (!schedule_pairs_take(s, t, row, "duration_us", time_possible, "is below 0", &p.duration_ns))
+    if (!take(s, t, row, "duration_us", time_possible, "is below 0", &p.duration_ns))
         return false;
     if (p.duration_ns.present)
         return put_throttle(s, &p);
@@ -171,7 +171,7 @@ static size_t source_of(const struct table *t, size_t row)
     return first;
 }
 
-static bool schedule_waits_put(struct schedule *s, const struct schedule_relaxation *r)
+static bool put_wait(struct schedule *s, const struct schedule_relaxation *r)
 {
     for (size_t i = 0; i < s->n_relaxations; i++) {
         struct schedule_relaxation *old = &s->relaxations[i];
@@ -215,7 +215,7 @@ static bool wait_row(struct schedule *s, const struct table *t, size_t row, size
         break;
     }
     r.mode = (unsigned)mode;
-    return schedule_waits_put(s, &r);
+    return put_wait(s, &r);
 }
 
 /* The mean wait of a source; the longest one where the shares are not known. */
@@ -302,7 +302,7 @@ bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_e
         }
         done = overhead     ? cost_row(s, t, row, x, y)
                : relaxation ? wait_row(s, t, row, x, y)
-                            : schedule_pairs_throttle_row(s, t, row, x, y);
+                            : throttle_row(s, t, row, x, y);
     }
     return done;
 }
@@ -340,12 +340,12 @@ bool schedule_put_level_pairs(struct schedule *s)
     bool done = choose_waits(&s->relaxations, &s->n_relaxations);
     for (size_t i = 0; i < s->n_costs && done; i++) {
         struct schedule_cost c = s->costs[i];
-        if (schedule_pairs_levels_of(s, s->costs[i].from, s->costs[i].to, &c.from, &c.to))
+        if (levels_of(s, s->costs[i].from, s->costs[i].to, &c.from, &c.to))
             done = put_cost(&s->level_costs, &s->n_level_costs, &c);
     }
     for (size_t i = 0; i < s->n_relaxations && done; i++) {
         struct schedule_relaxation r = s->relaxations[i];
-        if (schedule_pairs_levels_of(s, s->relaxations[i].from, s->relaxations[i].to, &r.from, &r.to))
+        if (levels_of(s, s->relaxations[i].from, s->relaxations[i].to, &r.from, &r.to))
             done = schedule_add((void **)&s->level_relaxations, &s->n_level_relaxations, sizeof r, &r);
     }
     done = done && choose_waits(&s->level_relaxations, &s->n_level_relaxations);

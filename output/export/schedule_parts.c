@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the readers of the single tables share: numbers of rows, what is added, what is left out. */
+/* What the readers of the single tables share: numbers of rows, classes of code, what is added, what is left out. */
 #include "output/export/schedule_parts.h"
-#include "tables/table/estimates.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "kernels/kernels.h"
+#include "tables/table/estimates.h"
 
 void *schedule_grow(void **array, size_t *n, size_t size)
 {
@@ -127,4 +129,44 @@ bool schedule_ignore(struct schedule *s, const struct table *t, const char *why)
 {
     s->n_ignored++;
     return schedule_leave_out(s, t->name, why);
+}
+
+/* ---- classes of code ---- */
+
+bool schedule_kernel_of(const char *name, struct schedule_kernel *out)
+{
+    struct payload p;
+    char why[200];
+    if (!name || kernel_parse(name, &p, why, sizeof why) != 0 || strcmp(p.kernel->name, "pause") == 0)
+        return false;
+    *out = (struct schedule_kernel){.width = p.kernel->width,
+                                    .heavy = p.kernel->weight == KERNEL_HEAVY,
+                                    .plain = !p.kernel->latency_bound && !p.kernel->chained_adds && !p.dirty,
+                                    .density = p.density};
+    return true;
+}
+
+static int by_class(const void *a, const void *b)
+{
+    const struct schedule_class *x = a, *y = b;
+    return schedule_order((long[]){x->width, x->heavy}, (long[]){y->width, y->heavy}, 2);
+}
+
+size_t schedule_class_of(const struct schedule *s, const struct schedule_kernel *k)
+{
+    struct schedule_class key = {.width = k->width, .heavy = k->heavy};
+    const struct schedule_class *found = s->n_classes ? bsearch(&key, s->classes, s->n_classes, sizeof key, by_class)
+                                                      : NULL;
+    return found ? (size_t)(found - s->classes) : SIZE_MAX;
+}
+
+bool schedule_add_class(struct schedule *s, const struct schedule_kernel *k)
+{
+    const struct schedule_class new = {.width = k->width, .heavy = k->heavy};
+    if (schedule_class_of(s, k) != SIZE_MAX)
+        return true;
+    if (!schedule_add((void **)&s->classes, &s->n_classes, sizeof new, &new))
+        return false;
+    qsort(s->classes, s->n_classes, sizeof *s->classes, by_class);
+    return true;
 }

@@ -27,6 +27,8 @@ unsigned schedule_cores_field(const struct table *t, size_t row);
 int schedule_level_field(const struct table *t, size_t row, const char *column);
 /* Index into s->classes, SIZE_MAX: no such class yet. */
 size_t schedule_class_of(const struct schedule *s, const struct schedule_kernel *k);
+/* One more, if it is new. False: out of memory. */
+bool schedule_add_class(struct schedule *s, const struct schedule_kernel *k);
 
 /* Adds to s->missing; equal reasons of a table together. False: out of memory. */
 bool schedule_note_missing(struct schedule *s, const char *table, const char *why);
@@ -38,23 +40,9 @@ bool schedule_ignore(struct schedule *s, const struct table *t, const char *why)
     "the kernel represents no class of code: a mixture, a chain, dirty upper halves, sparse, or unknown"
 #define SCHEDULE_NO_CORES "active_cores is not in 1 to 65535"
 
-/* schedule_frequencies.c. Points and turbo levels from the table frequency. False: out of memory. */
-bool schedule_put_frequencies(struct schedule *s, const struct table *t);
-
-/* schedule_classes.c. A class for every kernel of a table that stands for one. False: out of memory. */
-bool schedule_put_classes(struct schedule *s, const struct table *t, const char *column);
-/* The level of a class from the table frequency: of its plain kernels at full rate the highest that any was seen at. */
-void schedule_put_levels(struct schedule *s, const struct table *t);
-/* Rows of the table trigger, of classes whose level is known already; contradictions remove both. `frequency`: that
- * table, NULL where it was not measured. */
-bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency);
-
 /* schedule_pairs.c. Rows of costs, waits or throttling, whose classes exist already. `frequency`: the table of that
  * name, NULL where it was not measured. */
 bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_export part,
                         const struct table *frequency);
 /* level_costs and level_relaxations from those between classes. */
 bool schedule_put_level_pairs(struct schedule *s);
-
-/* schedule_events.c. level_event from the table umask. */
-void schedule_put_events(struct schedule *s, const struct table *t);

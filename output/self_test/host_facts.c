@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Facts about this computer as JSON. */
 #include "output/self_test/host_facts.h"
 
 #include <stdint.h>

@@ -6,10 +6,13 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "probes/second_opinion.h"
 #include "probes/self_test.h"
+#include "util/archive.h"
 
 enum self_test_verdict { SELF_TEST_PASS, SELF_TEST_FAIL, SELF_TEST_CANNOT };
 
@@ -41,19 +44,42 @@ const char *self_test_word(enum self_test_verdict verdict);
 void self_test_judge_others(const struct self_test_readings *r, const struct second_opinion *o, size_t n,
                             struct self_test_lines *out);
 
-/* ---- self_test_json.c ---- */
+/* ---- the readings: self_test_readings.c ---- */
 
-/* The lines as characterize-self-test/1 (doc/formats.md): a new reference; NULL: out of memory. `others`: lines of
- * other programs behind them, may be NULL. */
-json_t *self_test_lines_json(const struct self_test_readings *r, const struct self_test_lines *l,
-                             const struct self_test_lines *others);
-/* The readings as characterize-readings/1: a new reference; NULL: out of memory. */
+/* The readings as characterize-readings/1; what is told of their machine: new references; NULL: out of memory. */
 json_t *self_test_readings_json(const struct self_test_readings *r);
-
-/* ---- self_test_read.c ---- */
-
+json_t *self_test_machine_json(const struct self_test_readings *r, bool *failed);
 /*
  * Reads them back. Returns 0 and fills *out (self_test_free), or -1 with one line in `why`: which key is missing or of
  * the wrong kind, or holds what no machine can have read.
  */
 int self_test_readings_read(const json_t *from, struct self_test_readings *out, char *why, size_t size);
+
+/* ---- how a self-test leaves: self_test_output.c ---- */
+
+/* The lines as characterize-self-test/1 (doc/formats.md): a new reference; NULL: out of memory. `others`: lines of
+ * other programs after them, may be NULL. */
+json_t *self_test_lines_json(const struct self_test_readings *r, const struct self_test_lines *l,
+                             const struct self_test_lines *others);
+
+/* The lines for a person. `replayed`: judged from a bundle. others: those of other programs; may be NULL. */
+void self_test_text_print(FILE *out, const struct self_test_readings *r, const struct self_test_lines *l,
+                          const struct self_test_lines *others, bool replayed);
+
+/*
+ * What a stranger sends back: the self-test, the readings it rests on and facts about the computer, in one .tar.gz:
+ * self-test.json, readings.json, host.json, and below sysroot/ the files that --check environment reads
+ * (environment_pack.h).
+ */
+struct bundle {
+    struct archive_member *member; /* n, malloc'ed */
+    size_t n;
+};
+
+/* `root`: "", or a folder laid out like a computer's root. Returns 0, or -1: out of memory. bundle_free in any case. */
+int bundle_make(struct bundle *b, const char *root, const json_t *self_test, const struct self_test_readings *r);
+void bundle_free(struct bundle *b);
+/* Writes it. Returns 0, or -1 with errno. */
+int bundle_print(FILE *out, const struct bundle *b);
+/* The readings of a bundle, which may come from anybody. Returns 0 (self_test_free), or -1 with one clause in `why`. */
+int bundle_read(const char *path, struct self_test_readings *out, char *why, size_t why_size);

@@ -22,7 +22,7 @@ struct shares {
     double all, any, most; /* the bounds */
 };
 
-static double self_test_levels_share_of(const struct self_test_stretch *s, enum counter_id id, bool of_cycles)
+static double share_of(const struct self_test_stretch *s, enum counter_id id, bool of_cycles)
 {
     double values[SELF_TEST_RECORDINGS_MAX];
     size_t n = 0;
@@ -44,7 +44,7 @@ static bool cycles_are_right(const struct self_test_lines *l)
     return false;
 }
 
-static void self_test_levels_collect(const struct self_test_readings *r, bool of_cycles, struct shares *out)
+static void collect(const struct self_test_readings *r, bool of_cycles, struct shares *out)
 {
     *out = (struct shares){.all = of_cycles ? NEARLY_ALL : TICKS_ALL,
                            .any = of_cycles ? HARDLY_ANY : TICKS_ANY,
@@ -55,14 +55,14 @@ static void self_test_levels_collect(const struct self_test_readings *r, bool of
             continue;
         out->kernel[out->n] = s->kernel;
         for (int level = 0; level < LEVELS; level++)
-            out->share[out->n][level] = self_test_levels_share_of(s, (enum counter_id)(COUNTER_LVL0 + level),
+            out->share[out->n][level] = share_of(s, (enum counter_id)(COUNTER_LVL0 + level),
                                                                   of_cycles);
         out->n++;
     }
 }
 
 /* The kernels in which a level's counter counts most and least; false: it was not counted in any. */
-static bool self_test_levels_extremes(const struct shares *s, int level, size_t *most, size_t *least)
+static bool extremes(const struct shares *s, int level, size_t *most, size_t *least)
 {
     bool any = false;
     for (size_t k = 0; k < s->n; k++) {
@@ -76,21 +76,21 @@ static bool self_test_levels_extremes(const struct shares *s, int level, size_t 
     return any;
 }
 
-static bool self_test_levels_moves(const struct shares *s, int level)
+static bool moves(const struct shares *s, int level)
 {
     size_t most = 0, least = 0;
-    return self_test_levels_extremes(s, level, &most, &least) && s->share[most][level] >= s->all &&
+    return extremes(s, level, &most, &least) && s->share[most][level] >= s->all &&
            s->share[least][level] <= s->any;
 }
 
 static bool silent(const struct shares *s, int level)
 {
     size_t most = 0, least = 0;
-    return self_test_levels_extremes(s, level, &most, &least) && s->share[most][level] <= s->any;
+    return extremes(s, level, &most, &least) && s->share[most][level] <= s->any;
 }
 
 /* A kernel whose cycles are counted at no level; NULL: there is none. */
-static const char *self_test_levels_uncounted(const struct shares *s)
+static const char *uncounted(const struct shares *s)
 {
     for (size_t k = 0; k < s->n; k++) {
         bool none = true; /* false also where one of them was not counted */
@@ -111,16 +111,16 @@ static bool to_blame(const struct shares *s, int level)
     for (int below = 0; below < level; below++)
         if (silent(s, below))
             return false;
-    return self_test_levels_uncounted(s) != NULL;
+    return uncounted(s) != NULL;
 }
 
 /* Whether every kernel's cycles are counted at level 0 and none at another. */
 static bool one_level_alone(const struct shares *s)
 {
     size_t most = 0, least = 0;
-    return self_test_levels_extremes(s, 0, &most, &least) && s->share[least][0] >= s->all &&
-           s->share[most][0] <= s->most && (!self_test_levels_extremes(s, 1, &most, &least) || silent(s, 1)) &&
-           (!self_test_levels_extremes(s, 2, &most, &least) || silent(s, 2));
+    return extremes(s, 0, &most, &least) && s->share[least][0] >= s->all &&
+           s->share[most][0] <= s->most && (!extremes(s, 1, &most, &least) || silent(s, 1)) &&
+           (!extremes(s, 2, &most, &least) || silent(s, 2));
 }
 
 static void judge_level(const struct self_test_readings *r, const struct shares *s, int level, bool of_cycles,
@@ -133,7 +133,7 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
     struct self_test_line *l = self_test_add(out, name, of_cycles ? "of cycles" : "of ticks");
     if (self_test_lacks(l, r, id))
         return;
-    if (!self_test_levels_extremes(s, level, &most, &least)) {
+    if (!extremes(s, level, &most, &least)) {
         self_test_no_stretch(l, r, SELF_TEST_STEADY);
         return;
     }
@@ -151,9 +151,9 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
     } else if (silent(s, level)) {
         char why[200];
         snprintf(why, sizeof why, "it never counts, and the cycles of %s are counted at no level",
-                 self_test_levels_uncounted(s));
+                 uncounted(s));
         self_test_bound(l, s->share[most][level], s->all, s->most, why);
-    } else if (self_test_levels_moves(s, level) && scalar == (level == 0)) {
+    } else if (moves(s, level) && scalar == (level == 0)) {
         self_test_bound(l, s->share[most][level], s->all, s->most, "it counts more cycles than there are");
     } else {
         self_test_bound(l, NAN, s->all, s->most,
@@ -224,12 +224,12 @@ static struct throttling after_switch(const struct self_test_readings *r, const 
     return t;
 }
 
-static void self_test_levels_judge_throttle(const struct self_test_readings *r, struct self_test_lines *out)
+static void judge_throttle(const struct self_test_readings *r, struct self_test_lines *out)
 {
     struct self_test_line *l = self_test_add(out, "throttle", "cycles");
     const struct self_test_stretch *s = self_test_find(r, SELF_TEST_SWITCH, NULL);
     const struct self_test_stretch *scalar = self_test_find(r, SELF_TEST_STEADY, "64add");
-    double idle = scalar ? self_test_levels_share_of(scalar, COUNTER_THROTTLE, false) : NAN;
+    double idle = scalar ? share_of(scalar, COUNTER_THROTTLE, false) : NAN;
     if (self_test_lacks(l, r, COUNTER_THROTTLE))
         return;
     if (!s || isnan(idle)) {
@@ -257,8 +257,8 @@ void self_test_judge_levels(const struct self_test_readings *r, struct self_test
 {
     struct shares s;
     bool of_cycles = cycles_are_right(out);
-    self_test_levels_collect(r, of_cycles, &s);
+    collect(r, of_cycles, &s);
     for (int level = 0; level < LEVELS; level++)
         judge_level(r, &s, level, of_cycles, out);
-    self_test_levels_judge_throttle(r, out);
+    judge_throttle(r, out);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the lines of a self-test are judged with: their verdicts, and the samples of the readings. */
 #include "output/self_test/self_test_parts.h"
 
 #include <math.h>
@@ -8,9 +9,13 @@
 
 #include "util/order.h"
 
+/* Samples in a row that did less than this part of the usual work were slowed (struct self_test_sample). */
 enum { SLOWED_IN_A_ROW = 5 };
-/* A thread next door may be there most of the time, but hardly in four samples of five. */
-static const double SLOWED_RATE = 0.9, SLOWED_MOST = 0.1, ALONE_QUANTILE = 0.8;
+static const double SLOWED_RATE = 0.9;
+/* A part of the time in which the work was slowed, from which on it decides nothing. */
+static const double SLOWED_MOST = 0.1;
+/* A sibling thread may be busy most of the time, but hardly in four samples of five. */
+static const double ALONE_QUANTILE = 0.8;
 
 struct self_test_line *self_test_add(struct self_test_lines *out, const char *name, const char *unit)
 {
@@ -127,7 +132,7 @@ double self_test_usual_rate(const struct self_test_sample *s, size_t n)
 static void mark_slowed(struct self_test_sample *s, size_t n)
 {
     double least = SLOWED_RATE * rate_quantile(s, n, ALONE_QUANTILE);
-    for (size_t i = 0, end; i<n; i = end> i ? end : i + 1) {
+    for (size_t i = 0, end; i < n; i = end > i ? end : i + 1) {
         for (end = i; end < n && s[end].recording == s[i].recording && s[end].payload < least * s[end].ticks; end++)
             ;
         for (size_t k = i; k < end && end - i >= SLOWED_IN_A_ROW; k++)

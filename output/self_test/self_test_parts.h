@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the files that judge, write and read the readings of a first contact; for nobody else. */
+/* What the files share that judge the readings of a first contact; for nobody else. */
 #pragma once
 
 #include "output/self_test/self_test.h"
-
-/* The names that counters and stretches have in characterize-readings/1. */
-extern const char *const self_test_counter_names[COUNTER_IDS];
-extern const char *const self_test_kind_names[SELF_TEST_KINDS];
 
 /* A new line; judged by the functions below. */
 struct self_test_line *self_test_add(struct self_test_lines *out, const char *name, const char *unit);
@@ -56,9 +52,11 @@ double self_test_slowed_share(const struct self_test_readings *r, enum self_test
 /* Of short or of long ones, whichever is more: what compares the two needs both. */
 double self_test_slowed_most(const struct self_test_readings *r);
 
-/* ---- a file each; self_test_judge.c asks them all ---- */
+/* ---- lines ---- */
+
+/* self_test_timing.c: of the clock and the sampler; of what has an exact answer; of a raw event. */
 void self_test_judge_clock(const struct self_test_readings *r, struct self_test_lines *out);
 void self_test_judge_counts(const struct self_test_readings *r, struct self_test_lines *out);
-void self_test_judge_levels(const struct self_test_readings *r, struct self_test_lines *out);
 void self_test_judge_event(const struct self_test_readings *r, struct self_test_lines *out);
-void self_test_judge_power(const struct self_test_readings *r, struct self_test_lines *out);
+/* self_test_levels.c */
+void self_test_judge_levels(const struct self_test_readings *r, struct self_test_lines *out);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What was found in a trace or a recording of first uses, for a person, on one page as wide as the
- * screen (util/screen_text.h). */
+/* What was found in a trace or a recording of first uses, for a person. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,5 +12,5 @@
 /* `missing`: what was not measured and why, one line; NULL or "": nothing. */
 void phases_text_print(FILE *out, bool colour, const struct trace *t, const struct phases *p, const char *missing);
 
-/* wake_text.c. The stages as a table for the screen, and what it does not show. */
+/* The stages as a table, and what it does not show. */
 void wake_text_print(FILE *out, const struct wake_stages *s, const struct wake_source *source);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Programs that decide by lists of processors how wide their code is: reading data/verdict/programs.ini, and what a
+ * verdict means for them. */
 #include "output/verdict/programs.h"
 
 #include <ctype.h>

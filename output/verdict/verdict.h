@@ -139,21 +139,6 @@ bool verdict_resolved(const struct estimate *e, double enough);
 /* The upper limit of what cannot be below 0: no lower than noise alone would have it, were it nothing. */
 double verdict_most(const struct estimate *e);
 double verdict_cost_enough(const struct verdict *v);
-/* "not resolved here in 20 s; --seconds 60 would tell 26 us", from the upper limit: limits shrink with the root of
- * time. */
-enum { VERDICT_UNRESOLVED_MAX = 160 };
-const char *verdict_unresolved(const struct verdict *v, double most, double enough, const char *unit,
-                               char out[VERDICT_UNRESOLVED_MAX]);
-/* "--seconds 60, or a quieter machine, narrows it". */
-const char *verdict_more_time(const struct verdict *v, char out[VERDICT_UNRESOLVED_MAX]);
-/* verdict_tables.c: what the tables say. */
-void verdict_read_classes(struct verdict *v);
-void verdict_read_sides(struct verdict *v);
-int verdict_read_units(struct verdict *v);
-void verdict_read_neighbours(struct verdict *v);
-/* verdict_decide.c: which width, and why. 0, or -1: out of memory. */
-int verdict_decide(struct verdict *v, struct verdict_side *s);
-
 /* Bursts so far apart that the frequency returns in between, us: more than twice the 2 ms that Intel's manual gives for
  * a license to lapse. */
 #define VERDICT_APART_US 5000.0

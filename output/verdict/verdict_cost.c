@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The time that the same work takes at each width, and the limits of that by draws from those of what was measured. */
 #include "output/verdict/verdict_cost.h"
 
 #include <math.h>
@@ -10,12 +11,14 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
+#include "tables/table/estimates.h"
 #include "util/splitmix64.h"
 
+/* Draws: their quantiles at 2.5 % are then known to a fifth of a standard error of what is drawn. */
 enum { DRAWS = 2000 };
-#define EQUAL 0.01         /* widths that differ by less than this are equal to a user */
-#define SLOWDOWN_MOST 0.95 /* so that no draw divides by nothing */
-#define RATE_LEAST 0.01
+#define EQUAL 0.01         /* widths that differ by less than this, relative, are equal to a user */
+#define SLOWDOWN_MOST 0.95 /* fraction, so that no draw divides by nothing */
+#define RATE_LEAST 0.01    /* of the narrowest width's, likewise */
 
 /* One value for each measured one: measured, or drawn_estimate from its limits. */
 struct cost_inputs {
@@ -77,17 +80,12 @@ static void limits_of(double *x, double value, struct estimate *out)
     *out = (struct estimate){value, fmin(x[lo], value), fmax(x[hi], value)};
 }
 
-static bool known(const struct estimate *e)
-{
-    return isfinite(e->value) && isfinite(e->lo) && isfinite(e->hi);
-}
-
 static const char *lacking(const struct verdict_width *w)
 {
-    return !known(&w->slowdown)   ? "slowdown"
-           : !known(&w->rate)     ? "rate"
-           : !known(&w->overhead) ? "overhead"
-           : !known(&w->after)    ? "after"
+    return !estimates_known(&w->slowdown)   ? "slowdown"
+           : !estimates_known(&w->rate)     ? "rate"
+           : !estimates_known(&w->overhead) ? "overhead"
+           : !estimates_known(&w->after)    ? "after"
                                   : NULL;
 }
 

@@ -11,10 +11,12 @@
 #include "util/screen_text.h"
 
 enum { GAP = 2, LAST_LEAST = 30 }; /* between columns; a last column of text is no narrower, unless it needs less */
+enum { REMARK_INDENT = 13 };
 
 struct field {
     char *text;
     bool is_value;
+    const char *colour; /* an escape sequence; NULL: none */
 };
 struct pivot_line {
     enum pivot_kind kind;
@@ -71,7 +73,7 @@ static struct field *last_field(struct pivot *p, bool another)
 {
     struct pivot_line *line = p->failed || !p->n_lines ? NULL : &p->lines[p->n_lines - 1];
     if (line && another && pivot_room(p, &line->field, line->n, sizeof *line->field)) {
-        line->field[line->n++] = (struct field){NULL, false};
+        line->field[line->n++] = (struct field){NULL, false, NULL};
         p->n_columns = line->n > p->n_columns ? line->n : p->n_columns;
     }
     return line && !p->failed && line->n ? &line->field[line->n - 1] : NULL;
@@ -108,6 +110,13 @@ void pivot_mark(struct pivot *p, const char *mark)
     struct field *f = last_field(p, false);
     if (f)
         f->is_value = true;
+}
+
+void pivot_colour(struct pivot *p, const char *colour)
+{
+    struct field *f = last_field(p, false);
+    if (f)
+        f->colour = colour;
 }
 
 void pivot_value(struct pivot *p, const struct estimate *e, int decimals)
@@ -148,7 +157,7 @@ static void measure_columns(const struct pivot *p, struct screen_column *column)
 {
     for (size_t i = 0; i < p->n_lines; i++) {
         const struct pivot_line *line = &p->lines[i];
-        for (size_t c = 0; c < line->n && line->kind != PIVOT_GROUP; c++) {
+        for (size_t c = 0; c < line->n && line->kind < PIVOT_GROUP; c++) {
             size_t width = screen_text_columns(line->field[c].text, strlen(line->field[c].text));
             column[c].width = width > column[c].width ? width : column[c].width;
             column[c].values = column[c].values || line->field[c].is_value;
@@ -166,11 +175,13 @@ static void pivot_print_line(const struct screen *s, const struct pivot *p, cons
         size_t width = screen_text_columns(text, strlen(text)), room = s->column[c].width - width;
         size_t start = next + (s->column[c].values ? room : 0);
         if (*text) {
-            fprintf(s->out, "%*s", (int)(start - at), "");
+            const char *colour = s->colour && line->field[c].colour ? line->field[c].colour : "";
+            fprintf(s->out, "%*s%s", (int)(start - at), "", colour);
             if (c + 1 == p->n_columns && !s->column[c].values)
                 screen_text_words(s->out, text, (unsigned)start, (unsigned)start, screen_text_width(s->out));
             else
                 fputs(text, s->out);
+            fputs(*colour ? "\033[0m" : "", s->out);
             at = start + width;
         }
         next += s->column[c].width + GAP;
@@ -180,12 +191,18 @@ static void pivot_print_line(const struct screen *s, const struct pivot *p, cons
 static void print_block(const struct screen *s, const struct pivot *p, size_t begin, size_t end)
 {
     static const char *const styles[] = {
-        [PIVOT_HEADING] = "", [PIVOT_ROW] = "", [PIVOT_ASIDE] = "\033[2m", [PIVOT_GROUP] = "\033[1m"};
+        [PIVOT_HEADING] = "", [PIVOT_ROW] = "",    [PIVOT_ASIDE] = "\033[2m",
+        [PIVOT_GROUP] = "\033[1m", [PIVOT_REMARK] = ""};
     for (size_t i = 0; i < p->n_lines; i++) {
         const struct pivot_line *line = &p->lines[i];
         const char *style = s->colour ? styles[line->kind] : "";
+        if (line->kind == PIVOT_REMARK && (end < p->n_columns || !line->n)) /* once, below the last columns */
+            continue;
         fputs(style, s->out);
-        if (line->kind == PIVOT_GROUP && line->n)
+        if (line->kind == PIVOT_REMARK) {
+            fprintf(s->out, "%*s", REMARK_INDENT, "");
+            screen_text_words(s->out, line->field[0].text, REMARK_INDENT, REMARK_INDENT, screen_text_width(s->out));
+        } else if (line->kind == PIVOT_GROUP && line->n)
             screen_text_words(s->out, line->field[0].text, 0, 2, screen_text_width(s->out));
         else
             pivot_print_line(s, p, line, begin, end);

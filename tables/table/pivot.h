@@ -32,7 +32,8 @@ enum pivot_kind {
     PIVOT_HEADING, /* of the columns; before all others */
     PIVOT_ROW,
     PIVOT_ASIDE, /* a row of what was not measured here and stands beside for comparison: dimmed on a terminal */
-    PIVOT_GROUP, /* one field across all columns: what the rows below it have in common */
+    PIVOT_GROUP,  /* one field across all columns: what the rows below it have in common */
+    PIVOT_REMARK, /* one field below a row, across all columns, indented: what else is to be said of the row */
 };
 void pivot_line(struct pivot *p, enum pivot_kind kind);
 
@@ -43,6 +44,8 @@ void pivot_word(struct pivot *p, const char *word);
 void pivot_value(struct pivot *p, const struct estimate *e, int decimals);
 void pivot_number(struct pivot *p, double value, int decimals);
 void pivot_mark(struct pivot *p, const char *mark);
+/* The last field has a colour, an escape sequence, where there are any. */
+void pivot_colour(struct pivot *p, const char *colour);
 /* More text in the last field. */
 __attribute__((format(printf, 2, 3))) void pivot_more(struct pivot *p, const char *text, ...);
 

@@ -355,7 +355,7 @@ static void what_is_not_resolved(void **state)
     char *text = printed(&m->v), *json = verdict_to_json(&m->v);
     assert_non_null(json);
     assert_non_null(strstr(text, "not resolved here in 20 s; --seconds "));
-    assert_non_null(strstr(text, "--seconds 80 would tell 1 %"));
+    assert_non_null(strstr(text, "--seconds 80 would resolve 1 %"));
     assert_null(strstr(text, "512fma costs at most"));
     assert_non_null(strstr(json, "\"other_cores_slowdown\": null"));
     assert_non_null(strstr(json, "\"once_us\": null"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What came of a comparison, as a table. */
+/* Which measurements of a cell belong together, and what came of a comparison, as a table. */
 #include <fnmatch.h>
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,152 @@
 #include "output/compare/compare_parts.h"
 #include "tables/table/estimates.h"
 #include "util/json_lines.h"
+#include "util/order.h"
 #include "util/text_list.h"
+
+#define FALSE_ALARMS 0.05 /* probability of one on the entire page */
+#define IMPRECISE 10      /* times the median width of limits: such values are undecided (compare.h) */
+/* Values of a group from which on its spread is known well enough for outliers (compare.h). */
+enum { OUTLIERS_FROM = 20 };
+
+/* Whether measurements of this group of the cell are unlike the others: fewer than half as many as are in the largest
+ * one. */
+static bool is_small(const struct compare_cell *cell, int group)
+{
+    size_t own = 0, most = 0;
+    for (size_t i = 0; i < cell->n; i++) {
+        own += cell->values[i].group == group;
+        most += cell->values[i].group == 1;
+    }
+    return group > 1 && 2 * own <= most;
+}
+
+static double half_width(const struct compare_value *v)
+{
+    return ((double)v->below + (double)v->above) / 2;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct compare_value *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* By how much both half widths are to be widened for a page of so many pairs: the quantiles of Student's t of as many
+ * degrees of freedom as two means of so many repetitions have, of the normal distribution where that is not known. */
+static double widening(double pairs, unsigned a, unsigned b)
+{
+    return estimates_widening(FALSE_ALARMS / 2 / fmax(pairs, 1), a && b ? (double)a + (double)b - 2 : 0);
+}
+
+/* By how much b lies above a beyond what limits explain; above 0: they are apart. */
+static double apart_by(const struct compare_cell *cell, const struct compare_value *a, const struct compare_value *b,
+                       double pairs)
+{
+    double half = hypot((double)a->above, (double)b->below), gap = b->value - a->value;
+    /* most are nearer than that, and quantiles take long */
+    double limits = gap > half ? widening(pairs, a->runs, b->runs) * half : half;
+    double least = estimates_least_difference(cell->column, fmax(fabs(a->value), fabs(b->value)));
+    return b->value - a->value - fmax(limits, cell->sort == COMPARE_LIMITS ? least : 0);
+}
+
+/* The median of a cell's values, or of the widths of their limits. */
+static double median_of(const struct compare_cell *cell, bool widths, double *scratch)
+{
+    for (size_t i = 0; i < cell->n; i++)
+        scratch[i] = widths ? half_width(&cell->values[i]) : cell->values[i].value;
+    return order_median(scratch, cell->n);
+}
+
+/* Numbers the groups of a cell again, in the order of their sizes: 1 is the largest. */
+static int number_groups(struct compare_cell *cell)
+{
+    size_t n = cell->n_groups, *size = calloc(n + 1, sizeof *size);
+    int *rank = calloc(n + 1, sizeof *rank);
+    int bad = size && rank ? 0 : -1;
+    for (size_t i = 0; !bad && i < cell->n; i++)
+        size[cell->values[i].group]++;
+    for (size_t g = 1; !bad && g <= n; g++) {
+        rank[g] = 1;
+        for (size_t other = 1; other <= n; other++)
+            rank[g] += size[other] > size[g] || (size[other] == size[g] && other < g);
+    }
+    for (size_t i = 0; !bad && i < cell->n; i++)
+        cell->values[i].group = cell->values[i].group ? rank[cell->values[i].group] : 0;
+    free(size);
+    free(rank);
+    return bad;
+}
+
+/* Those of a large group that are far from its median. */
+static void find_outliers(struct compare_cell *cell, int group, double sigmas, double *scratch)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < cell->n; i++)
+        if (cell->values[i].group == group)
+            scratch[n++] = cell->values[i].value;
+    if (n < OUTLIERS_FROM)
+        return;
+    double middle = order_median(scratch, n);
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = fabs(scratch[i] - middle);
+    double spread = MAD_TO_SIGMA * order_median(scratch, n);
+    double least = estimates_least_difference(cell->column, middle);
+    for (size_t i = 0; i < cell->n; i++) {
+        struct compare_value *v = &cell->values[i];
+        double off = fabs(v->value - middle), own = half_width(v) / ESTIMATE_Z95;
+        v->outlier = v->group == group && off > fmax(least, sigmas * hypot(spread, own));
+    }
+}
+
+static int group_cell(struct compare_cell *cell, double pairs, double outlier_sigmas, double *scratch)
+{
+    const struct compare_value *last = NULL;
+    qsort(cell->values, cell->n, sizeof *cell->values, by_value);
+    double width = median_of(cell, true, scratch);
+    cell->median = median_of(cell, false, scratch);
+    cell->n_groups = 0;
+    for (size_t i = 0; i < cell->n; i++) {
+        struct compare_value *v = &cell->values[i];
+        v->outlier = false;
+        v->group = 0;
+        if (half_width(v) > IMPRECISE * width && cell->n > 2)
+            continue;
+        cell->n_groups += !last || apart_by(cell, last, v, pairs) > 0;
+        v->group = (int)cell->n_groups;
+        last = v;
+    }
+    /* of two values with limits of the median width, in 97 of 100 cases: as far beyond what is chance */
+    unsigned runs = cell->n ? cell->values[cell->n / 2].runs : 0;
+    double limits = (widening(pairs, runs, runs) + 1) * M_SQRT2 * width;
+    cell->detectable = cell->sort == COMPARE_LIMITS
+                           ? fmax(limits, estimates_least_difference(cell->column, cell->median))
+                           : 1;
+    if (number_groups(cell))
+        return -1;
+    if (cell->sort == COMPARE_LIMITS)
+        for (int g = 1; g <= (int)cell->n_groups; g++)
+            find_outliers(cell, g, outlier_sigmas, scratch);
+    return 0;
+}
+
+static int group_all(struct comparison *c)
+{
+    double pairs = 0, values = 0, *scratch = calloc(c->n + 1, sizeof *scratch);
+    int bad = scratch ? 0 : -1;
+    for (size_t i = 0; i < c->n_cells; i++) {
+        double n = (double)c->cells[i].n;
+        pairs += c->cells[i].sort == COMPARE_LIMITS ? n * (n - 1) / 2 : 0;
+        values += c->cells[i].sort == COMPARE_LIMITS ? n : 0;
+    }
+    double outlier_sigmas = gsl_cdf_ugaussian_Qinv(FALSE_ALARMS / 2 / fmax(values, 1));
+    for (size_t i = 0; i < c->n_cells && !bad; i++)
+        bad = group_cell(&c->cells[i], pairs, outlier_sigmas, scratch);
+    free(scratch);
+    return bad;
+}
+
+/* ---- the table ---- */
 
 static const struct table_column columns[] = {
     {"table", "", TABLE_TEXT, true, 0},          {"cell", "", TABLE_TEXT, true, 0},
@@ -45,7 +191,7 @@ static void put_key(struct table *out, const struct compare_cell *cell)
         table_put_text(out, "unit", cell->column->unit);
 }
 
-static const struct compare_value *compare_value_of(const struct compare_cell *cell, unsigned measurement)
+static const struct compare_value *value_of(const struct compare_cell *cell, unsigned measurement)
 {
     for (size_t i = 0; i < cell->n; i++)
         if (cell->values[i].measurement == measurement)
@@ -55,7 +201,7 @@ static const struct compare_value *compare_value_of(const struct compare_cell *c
 
 bool compare_is_unlike(const struct compare_cell *cell, const struct compare_value *v)
 {
-    return v->outlier || compare_is_small(cell, v->group);
+    return v->outlier || is_small(cell, v->group);
 }
 
 static size_t count_unlike(const struct compare_cell *cell)
@@ -71,7 +217,7 @@ bool compare_differs(const struct compare_cell *cell)
     return cell->n_groups > 1 || count_unlike(cell) > 0;
 }
 
-static const char *compare_verdict_of(const struct compare_cell *cell)
+static const char *verdict_of(const struct compare_cell *cell)
 {
     double to_find = fnmatch("*_ghz", cell->column->name, 0) == 0 ? CLOCK_STEP_GHZ : TO_FIND * fabs(cell->median);
     if (compare_differs(cell))
@@ -98,7 +244,7 @@ static void put_texts(struct table *out, const struct compare_cell *cell)
 /* Two measurements: both values, and by how much the second is above the first. */
 static void put_pair(struct table *out, const struct compare_cell *cell)
 {
-    const struct compare_value *a = compare_value_of(cell, 0), *b = compare_value_of(cell, 1);
+    const struct compare_value *a = value_of(cell, 0), *b = value_of(cell, 1);
     double difference = b->value - a->value;
     table_put_limits(out, "first", a->value, a->value - (double)a->below, a->value + (double)a->above);
     table_put_limits(out, "second", b->value, b->value - (double)b->below, b->value + (double)b->above);
@@ -113,11 +259,11 @@ double compare_quantile(const struct compare_cell *cell, double share)
     return cell->values[(size_t)lround(share * (double)(cell->n - 1))].value;
 }
 
-static void compare_put_row(struct table *out, const struct comparison *c, const struct compare_cell *cell)
+static void put_row(struct table *out, const struct comparison *c, const struct compare_cell *cell)
 {
     table_add_row(out);
     put_key(out, cell);
-    table_put_text(out, "verdict", compare_verdict_of(cell));
+    table_put_text(out, "verdict", verdict_of(cell));
     table_put_number(out, "n", (double)cell->n);
     table_put_number(out, "groups", (double)cell->n_groups);
     table_put_number(out, "unlike", (double)count_unlike(cell));
@@ -149,7 +295,7 @@ static void key_words(const char *key, char *out, size_t size)
 }
 
 /* "frequency kernel=512fma active_cores=4 freq_ghz: 2.9 GHz, median 3.1 (-6.5 %)" */
-static void tell_value(const struct compare_cell *cell, const struct compare_value *v, double from, const char *what,
+static void describe_value(const struct compare_cell *cell, const struct compare_value *v, double from, const char *what,
                        char *out, size_t size)
 {
     char key[TEXT_MAX / 2];
@@ -204,7 +350,7 @@ static json_t *measurements_list(const struct comparison *c, bool *failed)
         json_t *o = json_object();
         char worst[TEXT_MAX] = "";
         if (seen[i].cell)
-            tell_value(seen[i].cell, seen[i].value, seen[i].cell->median, "median", worst, sizeof worst);
+            describe_value(seen[i].cell, seen[i].value, seen[i].cell->median, "median", worst, sizeof worst);
         json_lines_put_text(o, "name", c->list[i].name, failed);
         json_lines_put_whole(o, "values", (json_int_t)seen[i].cells, failed);
         json_lines_put_whole(o, "unlike", (json_int_t)seen[i].unlike, failed);
@@ -227,7 +373,7 @@ static json_t *measurements_list(const struct comparison *c, bool *failed)
 /* ---- settings that differ ---- */
 
 /* NULL: the measurement does not tell it. */
-static const char *told_setting(const struct measurement *m, const char *key)
+static const char *setting_of(const struct measurement *m, const char *key)
 {
     return json_string_value(json_object_get(m->settings, key));
 }
@@ -252,8 +398,8 @@ static json_t *settings_list(const struct comparison *c, bool *failed)
             json_lines_put(all, key, json_object(), failed);
     json_object_foreach(all, key, values) for (size_t i = 0; i < c->n; i++)
     {
-        const char *text = told_setting(&c->list[i], key);
-        add_holder(values, text ? text : "not told", c->list[i].name, failed);
+        const char *text = setting_of(&c->list[i], key);
+        add_holder(values, text ? text : "not stated", c->list[i].name, failed);
     }
     json_object_foreach(all, key, values) if (json_object_size(values) > 1)
     {
@@ -282,7 +428,7 @@ static int by_signature(const void *a, const void *b)
 
 static bool has_large_groups(const struct compare_cell *cell)
 {
-    return cell->n_groups > 1 && !compare_is_small(cell, 2);
+    return cell->n_groups > 1 && !is_small(cell, 2);
 }
 
 /* The middle of a cell's largest group: the values are sorted. */
@@ -308,14 +454,14 @@ static json_t *one_group(const struct comparison *c, const struct member *m, siz
         json_lines_push(names, json_string(c->list[m[i].measurement].name), failed);
     for (size_t i = 0; i < c->n_cells; i++) {
         const struct compare_cell *cell = &c->cells[i];
-        const struct compare_value *v = has_large_groups(cell) ? compare_value_of(cell, (unsigned)m[first].measurement)
+        const struct compare_value *v = has_large_groups(cell) ? value_of(cell, (unsigned)m[first].measurement)
                                                                : NULL;
         cells += v && v->group > 1;
         double from = v && v->group > 1 ? largest_group_median(cell) : NAN;
         double far = v && v->group > 1 && cell->sort == COMPARE_LIMITS ? fabs(v->value - from) / cell->detectable : 1;
         if (v && v->group > 1 && far > farthest) {
             farthest = far;
-            tell_value(cell, v, from, "there", worst, sizeof worst);
+            describe_value(cell, v, from, "there", worst, sizeof worst);
         }
     }
     json_lines_put_whole(o, "size", (json_int_t)(last - first), failed);
@@ -368,7 +514,7 @@ enum compare_modelled compare_modelled(const struct comparison *c)
 {
     size_t modelled = 0;
     for (size_t i = 0; i < c->n; i++) {
-        const char *says = told_setting(&c->list[i], "modelled");
+        const char *says = setting_of(&c->list[i], "modelled");
         modelled += says && strcmp(says, "yes") == 0;
     }
     return modelled == 0 ? COMPARE_MEASURED : modelled < c->n ? COMPARE_SOME_MODELLED : COMPARE_MODELLED;
@@ -381,7 +527,7 @@ static void put_what_all_say(struct table *out, const struct comparison *c, cons
     size_t n = 0;
     const char *first = "";
     for (size_t i = 0; i < c->n; i++) {
-        const char *says = told_setting(&c->list[i], key);
+        const char *says = setting_of(&c->list[i], key);
         if (i == 0)
             first = says ? says : "";
         n += strcmp(says ? says : "", first) == 0;
@@ -406,13 +552,13 @@ static void put_compared(struct table *out, const struct comparison *c)
 
 int compare_conclude(struct comparison *c, struct table *out)
 {
-    bool failed = compare_group_all(c) != 0;
+    bool failed = group_all(c) != 0;
     size_t only = 0;
     table_init(out, "compare", columns, sizeof columns / sizeof *columns);
     put_compared(out, c);
     for (size_t i = 0; i < c->n_cells && !failed && !out->failed; i++) {
         if (c->cells[i].n > 1)
-            compare_put_row(out, c, &c->cells[i]);
+            put_row(out, c, &c->cells[i]);
         only += c->cells[i].n < 2;
     }
     table_set_setting_number(out, "values_of_one_alone", (double)only);
