@@ -20,7 +20,7 @@
 
 /* ---- a task in /proc ---- */
 
-/* Up to size - 1 bytes of a file of a task, with a NUL behind them; their number, 0 also where there is none. */
+/* Up to size - 1 bytes of a file of a task, with a NUL after them; their number, 0 also where there is none. */
 static size_t proc_read(const char *proc, const struct profile_task *t, const char *file, char *out, size_t size)
 {
     char path[4096];
@@ -107,7 +107,7 @@ static int compare_group_names(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* Where the unified hierarchy is mounted; beside version 1 it is below (systemd's hybrid set-up). */
+/* The mount point of the unified hierarchy; beside version 1 it is below (systemd's hybrid set-up). */
 static const char *unified_root(void)
 {
     static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};

@@ -165,6 +165,7 @@ void shares_result_free(struct shares_result *r)
 
 /* ---- output ---- */
 
+/* With the other columns, a line has 80. */
 enum { NAME_COLUMNS = 44 };
 
 static const char caution[] = "Shares of cycles at a level, not overhead: it is unknown whose code demanded it, and "
@@ -192,7 +193,7 @@ static void print_row(FILE *out, const struct shares_row *row)
     fputc('\n', out);
 }
 
-/* The first rows of a kind, and as many of the command's tasks that stand behind them. Returns whether there are any
+/* The first rows of a kind, and as many of the command's tasks after them. Returns whether there are any
  * of these. */
 static bool print_kind(FILE *out, bool colour, const struct shares_result *r, enum profile_kind kind, size_t most)
 {

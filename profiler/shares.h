@@ -36,7 +36,7 @@ struct shares *shares_new(void);
 /* One more; the idle task's are left out. proc: "/proc", or a folder laid out like it, for the names of tasks that were
  * there before. False: out of memory. */
 bool shares_add(struct shares *s, const char *proc, const struct perf_stretch *stretch);
-/* What is known by now: n_rows, rows and unknown. 0, or -1: out of memory. shares_result_free in any case. */
+/* The result so far: n_rows, rows and unknown. 0, or -1: out of memory. shares_result_free in any case. */
 int shares_result(const struct shares *s, const struct profile_names *names, struct shares_result *out);
 void shares_result_free(struct shares_result *r);
 void shares_free(struct shares *s);

@@ -170,7 +170,7 @@ static struct place_mapping *find_mapping(const struct place_process *process, u
     return bsearch(&address, process->mapping, process->n, sizeof(process->mapping[0]), compare_place_mappings);
 }
 
-/* Whether a user address of a record lies in no mapping that is known. */
+/* True: a user address of a record lies in no known mapping. */
 static bool has_strangers(const struct place_process *process, const struct profile_record *r)
 {
     for (unsigned i = r->n_kernel; i < r->n_stack; i++)
@@ -328,7 +328,7 @@ struct profile_stacks {
     const struct profile_source *source; /* who names places; NULL: the system */
     struct places *places;
     void *lines;                /* tree of struct profile_stack, by line */
-    struct profile_stack *list; /* as it was last asked for */
+    struct profile_stack *list; /* as it was last requested */
     size_t n, n_text;
 };
 

@@ -103,7 +103,7 @@ bool profile_sample_of(const struct profile_record *r, double most, struct profi
     return true;
 }
 
-/* How long a reduced level lasted in the window, us: level 2 comes by way of level 1, at once or not. */
+/* The duration of a reduced level in the window, us: level 2 comes by way of level 1, at once or not. */
 static float sample_level_us(const struct profile_record *r)
 {
     double at = (double)r->window.count[PROFILE_LEVEL1] + (double)r->window.count[PROFILE_LEVEL2];
@@ -176,6 +176,7 @@ void profile_sums_unsettled(struct profile_sums *sums, const struct profile_reco
 /* Without a table: the largest change of the same processor, from 1.9 to 2.8 GHz (4.3.2). */
 #define LIMITS_CHANGE_MOST 0.474
 
+/* Shares of turns or samples beyond which the upper limits of a row are no bound (sums.h). */
 #define LIMITS_UNSETTLED_MOST 0.05
 #define LIMITS_NOT_LIMITED_MOST 0.1
 #define LIMITS_OFF_BINS_MOST 0.01
@@ -277,7 +278,7 @@ static double limits_ended(const struct profile_sums *s, unsigned level)
 
 /*
  * What throttling and halts cost, which 1000 no-ops do not see: a change for each wait that has ended. Without sources,
- * samples beside wide code cannot be told from delayed ones: half of all is as good a guess as any.
+ * samples beside wide code cannot be distinguished from delayed ones: half of all is as good a guess as any.
  */
 static double limits_changes(const struct profile_limits *l, const struct profile_sums *s, unsigned level)
 {
@@ -315,7 +316,8 @@ unsigned profile_limits_open(const struct profile_sums *s)
            (limits_share(s->off_bins, s->known).lo > LIMITS_OFF_BINS_MOST ? LIMITS_OFF_BINS : 0);
 }
 
-/* What was lost, or not seen, may have had the largest change of its level; a table that does not fit tells none. */
+/* Samples that were lost or not seen may have had the largest change of their level; a table that does not fit has
+ * none. */
 static double limits_opened(const struct profile_limits *l, const struct profile_sums *s, bool level1, bool level2,
                             double hi)
 {

@@ -10,7 +10,7 @@
 
 #include "profiler/profile.h"
 
-/* What a sample says of performance: shares by which the code would be faster, 0 to the setup's profile_sums_most(). */
+/* The parts of overhead in a sample: shares by which the code would be faster, 0 to the setup's profile_sums_most(). */
 enum profile_part_name {
     PART_OVERHEAD,
     PART_SIBLING, /* with sources alone */
@@ -66,9 +66,10 @@ void profile_sums_unsettled(struct profile_sums *sums, const struct profile_reco
 
 /* ---- from sums to values with their 95 % limits: doc/profiler.md, "What is computed" ---- */
 
+/* Degrees of freedom up to which Student's t is tabulated; above, a line in 1 / n is right to the third digit. */
 enum { LIMITS_T = 64 };
 
-/* What all rows of a result share. */
+/* Shared by all rows of a result. */
 struct profile_limits {
     double most;                       /* the largest change of performance, a share */
     double level_most[PROFILE_LEVELS]; /* likewise, of a level */

@@ -107,7 +107,7 @@ const char *symbols_find(const struct symbols *s, uint64_t address)
     return at->size == 0 || address - at->address < at->size ? s->names + at->name : NULL;
 }
 
-/* Lines "ffffffff81000000 T _stext", of a module with "\t[NAME]" behind it (kernel/kallsyms.c). */
+/* Lines "ffffffff81000000 T _stext", of a module with "\t[NAME]" after it (kernel/kallsyms.c). */
 struct symbols *symbols_of_kernel(const char *path)
 {
     char line[1024];
@@ -141,10 +141,11 @@ struct symbols *symbols_of_kernel(const char *path)
  * the file, little memory and little time; where that fails the file has no names.
  */
 
+/* Executable parts of one file. */
 enum { SYMBOLS_PARTS_MAX = 16 };
 enum { SYMBOLS_NAME_MAX = 512 }; /* with a NUL; C++ knows longer ones, which nobody reads */
 
-/* One function, its name of `length` bytes behind it; or, without a name, a part of the file that is executable. */
+/* One function, its name of `length` bytes after it; or, without a name, a part of the file that is executable. */
 struct symbols_message {
     uint64_t address, size; /* in the file's own addresses */
     uint64_t offset;        /* of the part, in the file */
@@ -275,7 +276,7 @@ static void write_symbols(int fd, FILE *out)
     dwfl_end(dwfl);
 }
 
-/* ---- what it tells ---- */
+/* ---- its output ---- */
 
 void symbols_file_free(struct symbols_file *f)
 {
@@ -324,7 +325,7 @@ static _Noreturn void read_apart(int fd, int to)
     _exit(0);
 }
 
-/* What the process has to tell, as it comes. */
+/* The output of the process, as it comes. */
 struct symbols_ear {
     int from;
     time_t end; /* CLOCK_MONOTONIC; what comes later is not heard */
@@ -361,7 +362,7 @@ static bool hear_bytes(struct symbols_ear *e, void *out, size_t size)
     return true;
 }
 
-/* All that the process tells. False: out of memory. */
+/* The entire output of the process. False: out of memory. */
 static bool take_messages(struct symbols_file *f, struct symbols_ear *e)
 {
     struct symbols_message m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is added up of each task, container and core while records come in, who causes it, and the result. */
+/* Adds up records by task, container and core, attributes overhead to those who cause it, and makes the result. */
 #include "profiler/profile.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 enum { BUCKET_KEY_WORDS = 2 };
 
-/* What is added up of one task, container or core: an element of a struct profile_lookup. */
+/* The sums of one task, container or core: an element of a struct profile_lookup. */
 struct profile_bucket {
     uint64_t key[BUCKET_KEY_WORDS];   /* kind and pid or core; when the task was started, or the container's number */
     struct profile_task task;         /* as it was seen last */
@@ -35,6 +35,7 @@ static inline struct profile_bucket *profile_bucket_at(const struct profile_look
     return profile_lookup_at(buckets, index);
 }
 
+/* Rows to which a victim belongs; tasks that may have caused it: those beside and before, on both hyper-threads. */
 enum { BLAME_VICTIMS = 3, BLAME_CANDIDATES = 4 };
 
 /* Overhead of one sample, in weight * change. */
@@ -61,7 +62,8 @@ struct profile_blame {
     double *unattributed;        /* by bucket: of its own overhead */
 };
 
-/* ---- who causes overhead: doc/profiler.md, "Who causes it". Tasks, containers and cores are numbers of buckets ---- */
+/* ---- who causes overhead: doc/profiler.md, "Who causes it". Tasks, containers and cores are numbers of buckets
+ * ---- */
 
 /* All charges that are alike: what they have in common is the key. */
 struct blame_charges {
@@ -88,7 +90,7 @@ static bool blame_charge(struct profile_lookup *charges, const struct profile_ch
     return true;
 }
 
-/* How often a task was seen to demand a level or a slower one. */
+/* The share of a task's samples that demand a level or a slower one. */
 static double blame_demand(const struct profile_lookup *buckets, uint32_t task, uint32_t level)
 {
     uint64_t seen = 0;
@@ -506,7 +508,7 @@ __attribute__((format(printf, 2, 3))) static void doubt(struct profile_result *o
     va_end(arguments);
 }
 
-/* What makes the figures of a result smaller than what there is, without showing in them, from all that is added up. */
+/* Finds the reasons for which figures may be too small without showing it, from the sums of all. */
 static void find_doubts(const struct profile_totals *t, struct profile_result *out)
 {
     const struct profile_sums *s = &profile_bucket_at(&t->buckets, 0)->sums;

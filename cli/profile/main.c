@@ -19,7 +19,9 @@
 #include "profiler/profile.h"
 #include "util/text_list.h"
 
-enum { SECONDS = 30, RATE_HZ = 50, ROWS = 20, WARNINGS = 4 };
+/* Defaults of --seconds and --rate (doc/profiler.md); rows of a kind that a screen has room for; room for warnings; how
+ * long a window is after the pause, us (dissertation, section 4.2.1). */
+enum { SECONDS = 30, RATE_HZ = 50, ROWS = 20, WARNINGS = 4, WINDOW_US = 70 };
 
 struct profile_job {
     const struct options *o;
@@ -75,7 +77,7 @@ static int make_setup(struct profile_job *j)
     p->setup.flags = (o->profile.sources ? PROFILE_SOURCES : 0) | (o->profile.rehearsal ? PROFILE_REHEARSAL : 0) |
                      (j->files.path[FORM_FOLDED] != NULL ? PROFILE_STACKS : 0);
     p->setup.mean_us = (uint32_t)(1e6 / (o->profile.rate_hz.given ? o->profile.rate_hz.value : RATE_HZ) + 0.5);
-    p->setup.window_us = 70;
+    p->setup.window_us = WINDOW_US;
     p->setup.ref_khz = (uint32_t)(p->info.ref_khz + 0.5);
     if (profile_duty_ppm(&p->setup, p->info.cores) > PROFILE_DUTY_PERCENT_MAX * 10000)
         return refuse(BAD_USAGE,
@@ -99,7 +101,7 @@ static bool sees_all_tasks(void)
     return readlink("/proc/self/ns/pid", name, sizeof(name) - 1) < 0 || strcmp(name, "pid:[4026531836]") == 0;
 }
 
-/* What the outputs say of it. Turbo frequencies of another processor are mostly found out (turns that are off the
+/* The facts in all outputs. Turbo frequencies of another processor are mostly found out (turns that are off the
  * table, or limited by something else), and a part's published ones may be all there is: a warning is enough. */
 static void make_head(struct profile_job *j)
 {
@@ -139,7 +141,7 @@ static void tell_cost(const struct profile_job *j)
         s->pause_us * 1e-3, profile_duty_ppm(s, j->p.info.cores) * 1e-4, (s->pause_us + 2 * s->window_us) * 1e-3);
 }
 
-/* Whether the result is shown as it grows: on a terminal, where nothing else writes to it. */
+/* True: the result is shown as it grows, on a terminal to which nothing else writes. */
 static bool wants_live(const struct profile_job *j)
 {
     const struct profile_given *g = &j->o->profile;
@@ -196,14 +198,14 @@ static int profile_tell(const struct profile_job *j)
 
 /* ---- all of it ---- */
 
-/* What only the module tells. */
+/* True: an option needs what only the module measures. */
 static bool wants_module(const struct options *o)
 {
     return o->profile.sources || o->profile.folded != NULL || o->params != NULL || o->plot != NULL;
 }
 
 /* Without the module: shares of levels where perf can count them; else what the module lacks, and where that is the
- * processor, what can be told all the same. */
+ * processor, what can be said all the same. */
 static int profile_otherwise(const struct profile_job *j, const struct machine_error *module)
 {
     struct machine_error perf, levels;

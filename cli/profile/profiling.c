@@ -13,6 +13,8 @@
 #include "profiler/output/live.h"
 #include "util/clock.h"
 
+/* Records that are read at once; how long a read waits, so that keys are answered ten times a second; how long a
+ * command has to end after a signal. */
 enum { RECORDS = 64, WAIT_MS = 100, MOMENT_MS = 1000 };
 static const double RESULT_S = 1; /* between two results of the live view */
 
@@ -101,7 +103,7 @@ static bool profiling_stopped(void)
     return stop_ended() != 0;
 }
 
-/* Whether it is over. A modelled time is over when there are no more records. */
+/* True: it is over. A modelled time is over when there are no more records. */
 static bool profiling_over(const struct profiling *p, double begun, size_t n, bool quit)
 {
     bool ended = p->command != NULL && profile_command_ended(p->command, !p->live);
@@ -110,7 +112,7 @@ static bool profiling_over(const struct profiling *p, double begun, size_t n, bo
     return profiling_stopped() || quit || ended || time;
 }
 
-/* Who watches a model wants to see it at the pace of life. */
+/* A model that is watched runs at the pace of life. */
 static void keep_pace(const struct profiling *p, double begun)
 {
     struct profile_source_totals totals;

@@ -26,7 +26,7 @@ struct profiling {
 
 /* Starts the source and the command, and takes records until one of the ends. DONE, or an exit status after a line. */
 int profiling_run(struct profiling *p);
-/* What is known by now; profile_result_free. DONE, or FAILED after a line. */
+/* The result so far; profile_result_free. DONE, or FAILED after a line. */
 int profiling_result(const struct profiling *p, struct profile_result *out);
 /* Closes the source and frees. A command that runs goes on. */
 void profiling_free(struct profiling *p);
@@ -36,6 +36,6 @@ void profiling_free(struct profiling *p);
 /* After a signal that ended the profile: passes it on, unless the terminal has sent it to the command as well, and
  * gives it a moment to end, so that its last words do not fall into the results. */
 void profiling_stop_command(struct profile_command *c);
-/* When the results are out: one that goes on is waited for, unless a signal says otherwise, and how it ended is said if
+/* After the results: one that goes on is waited for, unless a signal says otherwise, and how it ended is said if
  * it did not end well. */
 void profiling_await_command(struct profile_command *c);

@@ -23,6 +23,8 @@
 #include "util/clock.h"
 #include "util/text_list.h"
 
+/* Room for machines; how long a read waits; rows of a kind that a screen has room for; the default of --rate,
+ * readings a second of each CPU. */
 enum { CHOICES = 8, WAIT_MS = 100, SHARES_ROWS = 20, SHARES_RATE_HZ = 50 };
 
 struct sharing {

@@ -99,7 +99,7 @@ static int fit_cells(const char *text, int width, wchar_t out[], size_t max, siz
     return used;
 }
 
-/* A text in `width` cells from a column of a line, what is left of them blank; to the right where asked. */
+/* A text in `width` cells from a column of a line, what is left of them blank; to the right on request. */
 static void put_cells(int line, int column, int width, bool right, const char *text)
 {
     wchar_t cells[512];
@@ -193,7 +193,7 @@ static void draw_cells(int line, const struct live_table *t, const struct profil
     (void)attrset(A_NORMAL);
 }
 
-/* Colours tell what is certain: the lower limit. */
+/* Colours show what is certain: the lower limit. */
 static chtype row_attributes(const struct profile_row *row, bool selected, bool colour)
 {
     const double slow = 0.01, slower = 0.05;
@@ -389,7 +389,7 @@ static void add_capability(char *out, size_t size, const char *name)
     out[used] = '\0';
 }
 
-/* Whether there is a terminal to draw on; `restore` receives what it is to be sent in the end. */
+/* Checks that there is a terminal to draw on; `restore` receives what it is to be sent in the end. */
 static int find_terminal(char *restore, size_t size, char *why, size_t why_size)
 {
     static const char *const capabilities[] = {"sgr0", "op", "rmkx", "cnorm", "rmcup"};
@@ -454,7 +454,7 @@ static void watch_stops(struct profile_live *v)
     v->stops = signalfd(-1, &stop, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-/* What curses has not handled yet is not its to handle. */
+/* Input that curses has not handled yet is not its to handle. */
 static SCREEN *new_screen(void)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
@@ -479,7 +479,7 @@ static void stop_if_asked(struct profile_live *v)
     (void)raise(SIGTSTP);
     (void)pthread_sigmask(SIG_UNBLOCK, &stop, NULL); /* here it stops */
     (void)pthread_sigmask(SIG_BLOCK, &stop, NULL);
-    /* whoever changed the window's size meanwhile told the shell */
+    /* whoever changed the window's size meanwhile informed the shell */
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
         (void)resizeterm(size.ws_row, size.ws_col);
 }
@@ -526,7 +526,7 @@ static int key_pressed(int code)
     return code < 0x80 ? code : 0;
 }
 
-/* What was typed since the last time. */
+/* Handles the keys since the last call. */
 static void take_keys(struct profile_live *v)
 {
     enum { KEYS_MAX = 256 }; /* whoever holds a key down, or pastes, does not keep the view from going on */

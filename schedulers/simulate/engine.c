@@ -389,7 +389,7 @@ static void touch_due(struct engine *e)
     }
 }
 
-/* Where another number of active cores means other frequencies, all cores are concerned. */
+/* Another number of active cores may mean other frequencies of all cores. */
 static void count_active(struct engine *e)
 {
     unsigned n = e->n_working_cores > 0 ? e->n_working_cores : 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long a core holds a level that it does not need any more: doc/simulation.md, "Frequency policies". */
+/* Frequency policies: the time for which a core holds a level that it does not need any more: doc/simulation.md,
+ * "Frequency policies". */
 #include <math.h>
 
 #include "schedulers/simulate/engine.h"
@@ -55,7 +56,7 @@ static void software_update(struct engine *e, unsigned core)
     }
 }
 
-/* How long the level is held. */
+/* The time until which the level is held. */
 static int64_t software_until(const struct engine_core *c, int64_t now)
 {
     int64_t after = now + release_ps - c->first_look;
@@ -90,7 +91,8 @@ static void learned_begin(struct learned_task *t)
             t->loss[c][i] = i == TWO_COMPETITIVE ? ONE / 2 : ONE;
 }
 
-/* How long to hold a level, in ps, where it pays to leave it for `breakeven` ps; SIM_FOREVER: until it is needed. */
+/* The time for which to hold a level, in ps, where it pays to leave it for `breakeven` ps; SIM_FOREVER: until it is
+ * needed. */
 static int64_t learned_hold(const struct learned_task *t, int64_t breakeven)
 {
     const uint16_t *loss = t->loss[t->context];
@@ -121,7 +123,8 @@ static void learned_gap(struct learned_task *t, int64_t gap, int64_t breakeven)
 
 /* Goes up at once if and only if that pays, for it sees the rows to come (dissertation, section 5.3). */
 
-enum { HORIZON = 16 }; /* break-even times of work */
+/* How far the oracle looks ahead, in break-even times of work: beyond, a change up has hardly ever paid. */
+enum { HORIZON = 16 };
 
 /* A CPU that is played into the future. */
 struct future_cpu {
@@ -192,7 +195,7 @@ static unsigned future_demand(const struct future *u, enum sim_class *class)
     return demand;
 }
 
-/* When something happens on a CPU next, in ps from now on. */
+/* The next event of a CPU, in ps from now on. */
 static int64_t future_due(const struct future *u, const struct future_cpu *f)
 {
     if (!f->working)

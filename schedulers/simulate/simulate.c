@@ -32,7 +32,7 @@ static int check_cores(const struct sim_params *p, const struct sim_workload *w,
     return 0;
 }
 
-/* What changes between two levels need; software knows no classes. */
+/* Checks that the export has the costs of changes between two levels; software knows no classes. */
 static int check_changes(struct sim_params *p, const struct sim_options *o, unsigned fast, unsigned slow,
                          const char **why)
 {
@@ -44,7 +44,7 @@ static int check_changes(struct sim_params *p, const struct sim_options *o, unsi
     return o->policy == SIM_STOCK ? sim_params_wait(p, slow, fast, &wait, why) : 0;
 }
 
-/* What schedulers need to know of tasks and cores. */
+/* Checks that the workload says of tasks and cores what a scheduler needs. */
 static int check_scheduler(const struct sim_workload *w, enum sim_scheduler scheduler, char *why, size_t size)
 {
     if (scheduler != SIM_RECORDED && w->works.read == NULL)
@@ -97,6 +97,7 @@ struct playlist {
     bool failed; /* out of memory */
 };
 
+/* Rows that are read at a time, of each CPU. */
 enum { ROWS_AT_ONCE = 1024 };
 
 /* False: out of memory. playlist_free in any case. */
@@ -113,7 +114,7 @@ static void playlist_free(struct playlist *p)
     free(p->cpu);
 }
 
-/* Reads more rows of a CPU behind those that are there. False: there are none. */
+/* Appends more rows of a CPU. False: there are none. */
 static bool playlist_read(struct playlist *p, unsigned cpu)
 {
     struct playlist_cpu *c = &p->cpu[cpu];
@@ -140,7 +141,7 @@ static bool playlist_read(struct playlist *p, unsigned cpu)
     return n > 0;
 }
 
-/* What it returns is valid until the next call. */
+/* The row is valid until the next call. */
 static const struct sim_row *playlist_peek(void *self, unsigned cpu, size_t i)
 {
     struct playlist *p = self;

@@ -65,7 +65,7 @@ struct sim_result {
     uint64_t switches, migrations, core_changes;
     int64_t forced_idle_ps; /* CPU time that was idle while tasks were ready, summed over the CPUs */
     double mean_ghz;        /* cycles over CPU time */
-    /* sim_fairness_find: of the tasks that never run wide code, fractions; NaN: there are none, or nobody asked */
+    /* sim_fairness_find: of the tasks that never run wide code, fractions; NaN: none, or not requested */
     double slowdown;     /* completion time over that without wide code, less 1; mean over tasks */
     double cpu_slowdown; /* CPU time likewise */
     double unfairness;   /* Gottschlag et al., USENIX ATC 2021, eq. 7 and 9 */

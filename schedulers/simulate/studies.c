@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What several simulations tell together: timeouts, other processors, fairness, the time line of levels. */
+/* Studies, which take several simulations: timeouts, other processors, fairness, the time line of levels. */
 #include "schedulers/simulate/studies.h"
 
 #include <math.h>
@@ -254,7 +254,7 @@ int sim_fairness_find(struct sim_params *p, struct sim_workload *w, const struct
 /* Of longer recordings the beginning is looked at: more than an hour. */
 enum { STRETCHES_MAX = 1 << 20 };
 
-/* What a core did last. */
+/* The last state of a core. */
 struct last_piece {
     bool known;
     unsigned level, permille;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What several simulations of one workload tell together. Each takes options whose policy is set here; observer and
+ * Studies take several simulations of one workload. Each takes options whose policy is set here; observer and
  * timeout are ignored. They return what sim_run does; what needs a policy that cannot be simulated is MACHINE_BAD_INPUT
  * with the reason in *err.
  */
@@ -10,6 +10,8 @@
 
 /* ---- policy timeout, by T ---- */
 
+/* Points of the curve, and the timeouts between which they lie, us: around the break-even times and waits of known
+ * processors. */
 enum { SIM_CURVE_POINTS = 25 };
 #define SIM_CURVE_US_LO 10.0
 #define SIM_CURVE_US_HI 5000.0
@@ -46,6 +48,7 @@ int sim_what_if_find(struct sim_params *p, struct sim_workload *w, const struct 
 
 /* ---- the levels of cores, in a stretch in which many change ---- */
 
+/* Cores and pieces that a picture has room for. */
 enum { SIM_TIME_LINE_CORES = 4, SIM_TIME_LINE_PIECES_MAX = 20000 };
 #define SIM_TIME_LINE_PS (4000 * SIM_PS_PER_US) /* its length, where the workload is not shorter */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A fixed number of timers, of which the first to expire is known at any time; in the header, as the engine asks for every row. */
+/* A fixed number of timers, of which the first to expire is known at any time; in the header, as the engine asks for
+ * every row. */
 #pragma once
 
 #include <stdbool.h>
@@ -49,14 +50,14 @@ static inline void timers_set(struct timers *t, size_t i, int64_t at)
     }
 }
 
-/* When the first expires, and which: of several the lowest. */
+/* The time when the first expires, and its number: of several the lowest. */
 static inline int64_t timers_first(const struct timers *t, size_t *i)
 {
     *i = t->winner[1];
     return t->at[*i];
 }
 
-/* When the first of the others expires. */
+/* The time when the first of the others expires. */
 static inline int64_t timers_second(const struct timers *t)
 {
     int64_t second = INT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What all schedulers do: who is ready, who runs where, what is charged to whom. */
+/* Common to all schedulers: ready tasks, the CPUs that they run on, and the time that is charged to them. */
 #include "schedulers/simulate/scheduling/dispatch.h"
 
 #include <limits.h>
@@ -19,7 +19,7 @@ void ready_free(struct ready *r)
     free(r->task);
 }
 
-/* How many come before it. */
+/* The number of tasks before it. */
 static size_t tasks_before(const struct ready *r, uint32_t task, int64_t vruntime)
 {
     size_t from = 0, to = r->n;

@@ -29,7 +29,8 @@ void programs_free(struct programs *p);
  */
 bool programs_next(struct programs *p, uint32_t task, struct sim_row *row, int64_t *blocked);
 
-/* ---- dispatch.c: the tasks that could run, in the order of their virtual runtime; those with the same, of their number ---- */
+/* ---- dispatch.c: the tasks that could run, in the order of their virtual runtime; those with the same, of their
+ * number ---- */
 
 struct ready {
     struct ready_task {
@@ -80,9 +81,9 @@ struct dispatch_cpu {
 
 struct dispatch;
 struct dispatch_rules {
-    /* How well a CPU without a task fits: 0: it must not be taken, 1: it may be, 2: it should. NULL: 2. */
+    /* The fitness of a CPU without a task: 0: it must not be taken, 1: it may be, 2: it should. NULL: 2. */
     unsigned (*fits)(const struct dispatch *d, unsigned cpu, uint32_t task);
-    /* Which of the ready tasks a CPU takes; SIM_IDLE: none. NULL: the first. */
+    /* The ready task that a CPU takes; SIM_IDLE: none. NULL: the first. */
     uint32_t (*choose)(const struct dispatch *d, unsigned cpu);
     /* By how many ps of virtual runtime a task is ahead of the one that runs on a CPU; below 0: it may not take its
      * place. NULL: their difference. */
@@ -132,13 +133,13 @@ struct dispatch {
 bool dispatch_busy(const struct dispatch *d, unsigned cpu);
 /* No CPU of the core has one. */
 bool dispatch_core_idle(const struct dispatch *d, unsigned core);
-/* What a task has been charged for, what it has run since included in full. */
+/* The time that a task has been charged for, and in full the time that it has run since. */
 int64_t dispatch_vruntime(const struct dispatch *d, uint32_t task);
 int64_t dispatch_cpu_time(const struct dispatch *d, uint32_t task);
 
 /* At this instant the CPU chooses again; forced: its task must leave, and is looked at as gone already. */
 void dispatch_again(struct dispatch *d, unsigned cpu, bool forced);
-/* What a CPU has been given and has not begun is ready again. */
+/* A task that a CPU was given and has not begun is ready again. */
 void dispatch_withdraw(struct dispatch *d, unsigned cpu);
 /* Charges a CPU's task for what it has run. */
 void dispatch_account(struct dispatch *d, unsigned cpu);
@@ -148,7 +149,7 @@ void dispatch_leave(struct dispatch *d, unsigned cpu);
 void dispatch_ready(struct dispatch *d, uint32_t task);
 /* A task can run: an idle CPU gets it, or it is ready; preempts: one may choose again that runs what it is ahead of. */
 void dispatch_runnable(struct dispatch *d, uint32_t task, bool preempts);
-/* Which ready task a CPU takes; SIM_IDLE: none. */
+/* The ready task that a CPU takes; SIM_IDLE: none. */
 uint32_t dispatch_choose(const struct dispatch *d, unsigned cpu);
 /* The CPU, which has none, begins with a task that is not ready (any more). */
 void dispatch_take(struct dispatch *d, unsigned cpu, uint32_t task);
@@ -159,7 +160,7 @@ extern const struct dispatch_rules fair_rules, fair_subtract_rules, fair_attribu
 extern const struct dispatch_rules cookies_rules;
 extern const struct dispatch_rules specialize_rules;
 
-/* What fair-subtract and fair-attribute know of the processor. False: out of memory. */
+/* Prepares the parameters of the processor that fair-subtract and fair-attribute know. False: out of memory. */
 bool fair_init(struct dispatch *d, struct sim_params *p, bool attribute);
 /* One wide core. False: out of memory. */
 bool specialize_init(struct dispatch *d);

@@ -48,7 +48,7 @@ double fair_lost_part(double actual, double ideal, double stalled)
 
 /* ---- the rules ---- */
 
-/* Registers tell no heavy instructions from light ones: what their width can cause at most (G, 7.4.1). */
+/* Registers do not distinguish heavy instructions from light ones: what their width can cause at most (G, 7.4.1). */
 static void find_own_levels(struct dispatch *d, const struct sim_params *p)
 {
     static const struct {
@@ -114,7 +114,7 @@ static bool fair_row(struct dispatch *d, unsigned cpu)
     return true;
 }
 
-/* What a task lost in `ps` of CPU time to levels that it cannot have caused. */
+/* The time that a task lost in `ps` of CPU time to levels that it cannot have caused. */
 static int64_t lost_to_others(struct dispatch *d, unsigned cpu, int64_t ps)
 {
     const struct dispatch_cpu *c = &d->cpu[cpu];
@@ -151,14 +151,14 @@ const struct dispatch_rules fair_attribute_rules = {.row = fair_row, .lost = fai
 
 /* ---- core scheduling: at any time, a core runs tasks with one cookie alone ---- */
 
-/* What a CPU runs or is about to run; SIM_IDLE: nothing that counts. */
+/* The task that a CPU runs or is about to run; SIM_IDLE: nothing that counts. */
 static uint32_t task_on(const struct dispatch *d, unsigned cpu)
 {
     const struct dispatch_cpu *c = &d->cpu[cpu];
     return c->task != SIM_IDLE && !c->forced ? c->task : c->pending;
 }
 
-/* Whether another CPU of the core runs a task with another cookie. */
+/* True: another CPU of the core runs a task with another cookie. */
 static bool in_conflict(const struct dispatch *d, unsigned cpu, unsigned other, uint32_t task)
 {
     uint32_t there = other != cpu ? task_on(d, other) : SIM_IDLE;
@@ -170,7 +170,7 @@ static const struct engine_core *core_of(const struct dispatch *d, unsigned cpu)
     return &d->engine->core[d->engine->cpu[cpu].core];
 }
 
-/* Whether all CPUs of the core that are in conflict with a task are behind it by more than the granularity. */
+/* True: a task leads all that it is in conflict with on the core by more than the granularity. */
 static bool is_ahead(const struct dispatch *d, unsigned cpu, uint32_t task, int64_t granularity)
 {
     const struct engine_core *core = core_of(d, cpu);

@@ -7,6 +7,7 @@
 
 /* ---- what tasks have to do ---- */
 
+/* Rows that are read at a time, of each task. */
 enum { PROGRAM_ROWS_AT_ONCE = 128 };
 
 bool programs_init(struct programs *p, struct sim_workload *w)

@@ -130,7 +130,7 @@ struct drawn_turn {
     int64_t wakes; /* when it is runnable again; SIM_FOREVER: it is runnable, or runs */
 };
 
-/* Its threads take turns: who wakes, or whose slice is over, waits behind all others. */
+/* Its threads take turns: who wakes, or whose slice is over, waits after all others. */
 struct drawn_cpu {
     struct drawn_random random; /* of slices */
     int64_t now, end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What readers of recordings share: comments and options, CPUs and their siblings, tasks as work. */
+/* Common to readers of recordings: comments and options, CPUs and their siblings, tasks as work. */
 #include "schedulers/simulate/workload/recording.h"
 
 #include <inttypes.h>
@@ -148,13 +148,13 @@ void sim_recording_close(struct sim_recording *r)
     sim_workload_free(r->w);
 }
 
-/* Whether the user's map goes before that of the file: an empty one, of a machine without siblings, does not. */
+/* True: the user's map overrides that of the file: an empty one, of a machine without siblings, does not. */
 static bool siblings_given(const struct sim_recording *r)
 {
     return r->options->siblings && *r->options->siblings;
 }
 
-/* Where the map is from, for messages. */
+/* The origin of the map, for messages. */
 static const char *siblings_place(const struct sim_recording *r)
 {
     return siblings_given(r) ? "--siblings-map" : "siblings";

@@ -9,7 +9,7 @@
 #include "schedulers/simulate/workload/drawn.h"
 #include "util/path.h"
 
-/* The rest of the file, with a NUL behind it, to be freed; NULL after filling the error. */
+/* The rest of the file, with a NUL after it, to be freed; NULL after filling the error. */
 static char *rest_of_file(struct sim_recording *r, size_t *length)
 {
     enum { MOST = 1 << 20 };

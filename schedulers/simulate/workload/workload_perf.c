@@ -22,6 +22,7 @@
 /* ---- stamps: begins and ends of wide phases, thread by thread, as an instrumented library writes them ---- */
 
 enum stamps_column { STAMPS_TID, STAMPS_BEGIN, STAMPS_END, STAMPS_CLASS, STAMPS_COLUMNS };
+/* Rows that are read at a time, of each thread; columns of a file. */
 enum { STAMPS_AHEAD = 16, STAMPS_FIELDS_MAX = 64 };
 
 struct stamps_thread {
@@ -169,7 +170,7 @@ static int stamps_lines(struct stamps *s)
  * that is to be 0. MACHINE_OK, or another status after filling *err. stamps_free in any case (NULL: nothing).
  */
 static int stamps_read(struct stamps **out, const char *path, enum sim_class fallback, int64_t origin_ns,
-                           struct machine_error *err)
+                       struct machine_error *err)
 {
     struct stamps *s = *out = calloc(1, sizeof *s);
     if (!s)
@@ -225,7 +226,7 @@ static int64_t stamps_until(struct stamps *s, uint32_t thread, int64_t at, enum 
     }
 }
 
-/* How many phases' times were asked for; 0 at the end: other threads, or another clock. */
+/* The number of phases that threads ran in; 0 at the end: other threads, or another clock. */
 static uint64_t stamps_met(const struct stamps *s)
 {
     return s->met;
@@ -363,7 +364,7 @@ static int thread_ran(struct perf *p, unsigned stream, struct perf_thread *t, in
     return 0;
 }
 
-/* What a CPU did since its last switch: a thread, or nothing. */
+/* Ends what a CPU did since its last switch: a thread ran, or nothing. */
 static int cpu_did(struct perf *p, unsigned stream, uint32_t thread, int64_t to)
 {
     struct perf_cpu *c = &p->cpu[stream];
@@ -463,8 +464,7 @@ static int pass_to(struct perf *p, int64_t at)
     if (at <= p->at)
         return 0;
     p->at = at;
-    return o->stamps && !p->stamps &&
-                   stamps_read(&p->stamps, o->stamps, o->stamps_class, p->origin_ns, p->r->in.err)
+    return o->stamps && !p->stamps && stamps_read(&p->stamps, o->stamps, o->stamps_class, p->origin_ns, p->r->in.err)
                ? -1
                : 0;
 }
