@@ -8,8 +8,7 @@
 #include "schedulers/simulate/engine.h"
 #include "schedulers/simulate/timers.h"
 
-/* ---- scheduling.c: what each task has to do, in order: the streams of a workload's `works` ---- */
-
+/* The rows that each task has to do, in order: the streams of a workload's `works`. */
 struct programs {
     struct sim_workload *workload;
     struct programs_task {
@@ -20,18 +19,7 @@ struct programs {
     bool failed;   /* out of memory: programs end early */
 };
 
-/* False: out of memory. programs_free in any case. */
-bool programs_init(struct programs *p, struct sim_workload *w);
-void programs_free(struct programs *p);
-/*
- * The next work of a task, of some length, and how long it is blocked before (ps, at most SIM_FOREVER; 0: it goes on).
- * A system call at the begin of rows of no length is one at the begin of this. False: there is no more.
- */
-bool programs_next(struct programs *p, uint32_t task, struct sim_row *row, int64_t *blocked);
-
-/* ---- dispatch.c: the tasks that could run, in the order of their virtual runtime; those with the same, of their
- * number ---- */
-
+/* The tasks that could run, in the order of their virtual runtime; those with the same, of their number. */
 struct ready {
     struct ready_task {
         int64_t vruntime;
@@ -39,13 +27,6 @@ struct ready {
     } * task;
     size_t n;
 };
-
-/* Room for so many. False: out of memory. ready_free in any case. */
-bool ready_init(struct ready *r, size_t most);
-void ready_free(struct ready *r);
-void ready_add(struct ready *r, uint32_t task, int64_t vruntime);
-/* One that is there, with the virtual runtime that it was added with. */
-void ready_remove(struct ready *r, uint32_t task, int64_t vruntime);
 
 /* ---- who runs where ---- */
 
@@ -141,29 +122,11 @@ int64_t dispatch_cpu_time(const struct dispatch *d, uint32_t task);
 void dispatch_again(struct dispatch *d, unsigned cpu, bool forced);
 /* A task that a CPU was given and has not begun is ready again. */
 void dispatch_withdraw(struct dispatch *d, unsigned cpu);
-/* Charges a CPU's task for what it has run. */
-void dispatch_account(struct dispatch *d, unsigned cpu);
-/* The task of a CPU is on it no more. */
-void dispatch_leave(struct dispatch *d, unsigned cpu);
-/* A task is ready. */
-void dispatch_ready(struct dispatch *d, uint32_t task);
-/* A task can run: an idle CPU gets it, or it is ready; preempts: one may choose again that runs what it is ahead of. */
-void dispatch_runnable(struct dispatch *d, uint32_t task, bool preempts);
-/* The ready task that a CPU takes; SIM_IDLE: none. */
-uint32_t dispatch_choose(const struct dispatch *d, unsigned cpu);
-/* The CPU, which has none, begins with a task that is not ready (any more). */
-void dispatch_take(struct dispatch *d, unsigned cpu, uint32_t task);
 
 /* ---- rules.c: those of each scheduler (doc/simulation.md, "Schedulers") ---- */
 
-extern const struct dispatch_rules fair_rules, fair_subtract_rules, fair_attribute_rules;
-extern const struct dispatch_rules cookies_rules;
-extern const struct dispatch_rules specialize_rules;
-
-/* Prepares the parameters of the processor that fair-subtract and fair-attribute know. False: out of memory. */
-bool fair_init(struct dispatch *d, struct sim_params *p, bool attribute);
-/* One wide core. False: out of memory. */
-bool specialize_init(struct dispatch *d);
+/* Gives the rules of a scheduler, any but SIM_RECORDED, to a dispatcher that was made. False: out of memory. */
+bool rules_init(struct dispatch *d, struct sim_params *p, enum sim_scheduler scheduler);
 
 /*
  * What a task lost to a frequency that others had reduced, from what a scheduler can count: cycles at each
@@ -186,10 +149,10 @@ double fair_ideal(const struct compensation_table *t, const double *cycles, doub
 /* The part of a CPU time that was lost, 0 to 1, where `stalled` (0 to 1) of the cycles waited. G, eq. 7.3. */
 double fair_lost_part(double actual, double ideal, double stalled);
 
-/* ---- scheduling.c: feeds the engine with what a scheduler decides ---- */
+/* ---- dispatch.c: feeds the engine with what a scheduler decides ---- */
 
-/* The scheduler of the options, any but SIM_RECORDED. False: out of memory. scheduling_free in any case. */
-bool scheduling_init(struct dispatch *d, struct sim_params *p, struct sim_workload *w, const struct sim_options *o);
+/* A dispatcher without rules (rules_init). False: out of memory. scheduling_free in any case. */
+bool scheduling_init(struct dispatch *d, struct sim_workload *w);
 /* Once the engine is made, before it runs. False: out of memory. */
 bool scheduling_begin(struct dispatch *d, struct engine *e);
 void scheduling_free(struct dispatch *d);

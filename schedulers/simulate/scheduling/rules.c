@@ -81,7 +81,8 @@ static bool find_turbo_levels(struct dispatch *d, struct sim_params *p)
     return true;
 }
 
-bool fair_init(struct dispatch *d, struct sim_params *p, bool attribute)
+/* Prepares the parameters of the processor that fair-subtract and fair-attribute know. False: out of memory. */
+static bool fair_init(struct dispatch *d, struct sim_params *p, bool attribute)
 {
     size_t n = (size_t)d->workload->n_cores * SIM_LEVELS_MAX;
     find_own_levels(d, p);
@@ -145,9 +146,9 @@ static int64_t fair_lost(struct dispatch *d, unsigned cpu, int64_t ps)
     return lost;
 }
 
-const struct dispatch_rules fair_rules = {.fits = NULL};
-const struct dispatch_rules fair_subtract_rules = {.row = fair_row, .lost = fair_lost};
-const struct dispatch_rules fair_attribute_rules = {.row = fair_row, .lost = fair_lost};
+static const struct dispatch_rules fair_rules = {.fits = NULL};
+static const struct dispatch_rules fair_subtract_rules = {.row = fair_row, .lost = fair_lost};
+static const struct dispatch_rules fair_attribute_rules = {.row = fair_row, .lost = fair_lost};
 
 /* ---- core scheduling: at any time, a core runs tasks with one cookie alone ---- */
 
@@ -215,7 +216,8 @@ static void cookies_took(struct dispatch *d, unsigned cpu)
     }
 }
 
-const struct dispatch_rules cookies_rules = {.fits = cookies_fits, .choose = cookies_choose, .took = cookies_took};
+static const struct dispatch_rules cookies_rules = {
+    .fits = cookies_fits, .choose = cookies_choose, .took = cookies_took};
 
 /* ---- core specialization ---- */
 
@@ -224,7 +226,8 @@ const struct dispatch_rules cookies_rules = {.fits = cookies_fits, .choose = coo
 #define SPECIALIZE_TIMEOUT_PS (10000 * SIM_PS_PER_US) /* assumed */
 #define SPECIALIZE_WEIGHT 0.25                        /* of the last phase in the average; assumed */
 
-bool specialize_init(struct dispatch *d)
+/* One wide core. False: out of memory. */
+static bool specialize_init(struct dispatch *d)
 {
     d->wide = calloc(d->workload->n_cores, sizeof(*d->wide));
     if (d->wide == NULL)
@@ -430,8 +433,23 @@ static int64_t specialize_lead(const struct dispatch *d, unsigned cpu, uint32_t 
     return runs_wide ? -1 : lead;
 }
 
-const struct dispatch_rules specialize_rules = {.fits = specialize_fits,
-                                                .choose = specialize_choose,
-                                                .lead = specialize_lead,
-                                                .invoked = specialize_invoked,
-                                                .row = specialize_row};
+static const struct dispatch_rules specialize_rules = {.fits = specialize_fits,
+                                                       .choose = specialize_choose,
+                                                       .lead = specialize_lead,
+                                                       .invoked = specialize_invoked,
+                                                       .row = specialize_row};
+
+bool rules_init(struct dispatch *d, struct sim_params *p, enum sim_scheduler scheduler)
+{
+    static const struct dispatch_rules *const rules[SIM_SCHEDULERS] = {[SIM_FAIR] = &fair_rules,
+                                                                       [SIM_FAIR_SUBTRACT] = &fair_subtract_rules,
+                                                                       [SIM_FAIR_ATTRIBUTE] = &fair_attribute_rules,
+                                                                       [SIM_CORE] = &cookies_rules,
+                                                                       [SIM_SPECIALIZE] = &specialize_rules};
+    d->rules = rules[scheduler];
+    if (scheduler == SIM_SPECIALIZE)
+        return specialize_init(d);
+    if (scheduler == SIM_FAIR_SUBTRACT || scheduler == SIM_FAIR_ATTRIBUTE)
+        return fair_init(d, p, scheduler == SIM_FAIR_ATTRIBUTE);
+    return true;
+}
