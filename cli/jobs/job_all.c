@@ -8,7 +8,6 @@
 #include "drivers/events/event_code.h"
 #include "output/report/report.h"
 #include "output/validate/validate.h"
-#include "output/validate/validation_findings.h"
 #include "cli/answers.h"
 #include "cli/jobs/jobs.h"
 #include "cli/measuring.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "output/validate/validate.h"
-#include "output/validate/validation_file.h"
 #include "cli/files.h"
 #include "cli/measuring.h"
 #include "cli/jobs/jobs.h"

@@ -238,9 +238,11 @@ static void print_line(const struct page *p, unsigned column, unsigned indent, c
 
 static void print_head(const struct page *p, const struct document_item *head)
 {
-    fputs(style(p, "\033[1m"), p->out);
-    screen_text_words(p->out, head->text, 0, 2, p->width);
-    fprintf(p->out, "%s\n", style(p, "\033[0m"));
+    if (head->text) {
+        fputs(style(p, "\033[1m"), p->out);
+        screen_text_words(p->out, head->text, 0, 2, p->width);
+        fprintf(p->out, "%s\n", style(p, "\033[0m"));
+    }
     if (head->name)
         print_line(p, 0, 2, head->name);
     if (head->aside) {

@@ -28,8 +28,8 @@ struct document {
 };
 
 /*
- * Begins with the lines above all sections of a text: the title; what was measured (NULL: it says so itself); and, where
- * a model was measured, that it was (NULL: a processor was).
+ * Begins with the lines above all sections of a text: the title (NULL: none); what was measured (NULL: it says so
+ * itself); and, where a model was measured, that it was (NULL: a processor was).
  */
 void document_begin(struct document *d, const char *title, const char *cpu, const char *modelled);
 /* The same of what a table was measured of. */

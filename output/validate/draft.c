@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The entry that a measurement supports. */
 #include "output/validate/draft.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ struct claim {
     double lo, hi;
     const struct table_column *column;
     size_t rows;
-    unsigned runs; /* the fewest repetitions behind any of them; 0: not known */
+    unsigned runs; /* the fewest repetitions that any of them is of; 0: not known */
     bool bound;    /* a value at an end of its limits: what it is a bound of lies anywhere within */
 };
 
@@ -68,8 +69,8 @@ static void claims_add(struct claims *c, const struct table_column *column, cons
     snprintf(new->line, sizeof new->line, "%s", line);
 }
 
-/* How many repetitions are behind a row; 0: it is not told. */
-static unsigned draft_runs_of(const struct table *t, size_t row)
+/* How many repetitions a row is of; 0: it does not say. */
+static unsigned runs_of(const struct table *t, size_t row)
 {
     double n = table_number(t, row, "n");
     return n >= 2 && n < 1e6 ? (unsigned)n : 0; /* false for NaN */
@@ -90,10 +91,10 @@ static void take_value(const struct table *t, size_t row, const char *where, con
         return;
     }
     snprintf(line, sizeof line, "%s%s: %s", where, where[0] ? " " : "", column);
-    claims_add(c, own, line, e.lo, e.hi, draft_runs_of(t, row), e.hi > e.lo && (e.value <= e.lo || e.value >= e.hi));
+    claims_add(c, own, line, e.lo, e.hi, runs_of(t, row), e.hi > e.lo && (e.value <= e.lo || e.value >= e.hi));
 }
 
-static void draft_take_row(const struct table *t, size_t row, const struct tables_drafted *of, struct claims *c)
+static void take_row(const struct table *t, size_t row, const struct tables_drafted *of, struct claims *c)
 {
     char where[LINE_MAX] = "";
     const char *part = of->only ? table_text(t, row, of->only) : NULL;
@@ -107,7 +108,7 @@ static void draft_take_row(const struct table *t, size_t row, const struct table
 }
 
 /* "level = 1" of the kernels that hold it with any number of cores, and the frequency of each level. */
-static void draft_take_levels(const struct table *t, struct claims *c)
+static void take_levels(const struct table *t, struct claims *c)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
         double level = table_number(t, row, "level"), cores = table_number(t, row, "active_cores");
@@ -120,7 +121,7 @@ static void draft_take_levels(const struct table *t, struct claims *c)
         claims_add(c, table_column_named(t, "level"), line, level, level, 0, false);
         snprintf(line, sizeof line, "level=%.0f active_cores=%.0f : freq_ghz", level, cores);
         if (estimates_known(&e))
-            claims_add(c, table_column_named(t, "freq_ghz"), line, e.lo, e.hi, draft_runs_of(t, row), false);
+            claims_add(c, table_column_named(t, "freq_ghz"), line, e.lo, e.hi, runs_of(t, row), false);
     }
 }
 
@@ -130,7 +131,7 @@ static void draft_take_levels(const struct table *t, struct claims *c)
  * difference of two means of equal standard error, one of whose limits validation adds itself; Student's t where it is
  * known of how many repetitions they are).
  */
-static double draft_widening(size_t n, unsigned runs)
+static double widening(size_t n, unsigned runs)
 {
     double tail = FALSE_ALARMS / 2 / (double)n, freedom = runs > 1 ? 2 * ((double)runs - 1) : 0;
     return fmax(1, M_SQRT2 * estimates_widening(tail, freedom) - 1);
@@ -145,7 +146,7 @@ static struct drafted drafted_figure(const struct claim *x, size_t figures)
 {
     struct drafted d = {.middle = (x->lo + x->hi) / 2};
     bool whole = x->column->type == TABLE_WHOLE;
-    d.half = draft_widening(figures, x->runs) * (x->hi - x->lo) / 2 * WIDER;
+    d.half = widening(figures, x->runs) * (x->hi - x->lo) / 2 * WIDER;
     d.half = fmax(d.half, estimates_least_difference(x->column, d.middle));
     d.from = whole ? floor(d.middle - d.half) : d.middle - d.half;
     d.to = whole ? ceil(d.middle + d.half) : d.middle + d.half;
@@ -191,9 +192,9 @@ static int collect_claims(const struct table *t, struct claims *c)
 {
     const struct table_kind *kind = tables_find(t->name);
     if (kind && kind->exported == EXPORT_FREQUENCIES)
-        draft_take_levels(t, c);
+        take_levels(t, c);
     for (size_t row = 0; kind && row < t->n_rows; row++)
-        draft_take_row(t, row, &kind->drafted, c);
+        take_row(t, row, &kind->drafted, c);
     return c->failed ? -1 : 0;
 }
 
@@ -242,10 +243,10 @@ static void print_head(FILE *out, const struct table *first, size_t figures)
         fprintf(out, "# Settings: %s\n", what);
     fprintf(
         out,
-        "# Precision: the width of the 95 %% limits, %.2f times half of it or more, where few repetitions are behind "
-        "it, so\n# that a second measurement of this processor deviates in one of the %zu figures with a "
+        "# Precision: the width of the 95 %% limits, %.2f times half of it or more, where it is of few repetitions, "
+        "so\n# that a second measurement of this processor deviates in one of the %zu figures with a "
         "probability of %.0f %%.\n",
-        draft_widening(figures, 0), figures, 100 * FALSE_ALARMS);
+        widening(figures, 0), figures, 100 * FALSE_ALARMS);
     fprintf(out,
             "#\nformat = characterize-sku/1\n\n[sku]\nname = %s # its own\nbrand = %s # its own\nkind = %s # see "
             "above\n",

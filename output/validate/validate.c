@@ -1,16 +1,210 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Figures of others against finished tables: what the processor says of itself, and the rule (validate.h). */
 #include "output/validate/validate.h"
 
 #include <fnmatch.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/validate/stated.h"
-#include "output/validate/validation_findings.h"
+#include "tables/cores/cores.h"
+#include "tables/frequency/frequency.h"
 #include "tables/table/estimates.h"
-#include "util/plain_text.h"
 #include "util/text_list.h"
+
+/* ---- what the processor says of itself ---- */
+
+#define HALF_STEP_GHZ (CLOCK_STEP_GHZ / 2) /* in steps limits are stated */
+/* Ranges of active cores of a limit, kinds of cores, and bytes of a core's label, at most. */
+enum { RANGES_MAX = 16, KINDS_MAX = 8, LABEL_MAX = 60 };
+
+/* ---- turbo limits ---- */
+
+/* The level that a class of code is, by the names of drivers/rated_limits.h; -1: none. */
+static int level_of_class(const char *name)
+{
+    static const char *const classes[] = {"non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX"};
+    unsigned level;
+    for (int i = 0; i < (int)(sizeof classes / sizeof *classes); i++)
+        if (strcmp(name, classes[i]) == 0)
+            return i;
+    return sscanf(name, "level %u", &level) == 1 && level < 8 ? (int)level : -1;
+}
+
+/* The texts in column `core` of CPUs that this setting is for, commas between them; "": it has none. */
+static void kinds_of_limits(const struct table *t, const char *limits, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (size_t row = 0; row < t->n_rows; row++) {
+        const char *core = table_text(t, row, "core");
+        if (core && frequency_limits(t, (int)table_number(t, row, "cpu")) == limits && !strchr(core, ',') &&
+            !text_list_has(out, core))
+            text_list_add(out, size, ",", "%s", core);
+    }
+}
+
+static void add_key(struct sku_figure *f, const char *column, double lo, double hi)
+{
+    struct sku_key *k = &f->keys[f->n_keys++];
+    snprintf(k->column, sizeof k->column, "%s", column);
+    snprintf(k->text, sizeof k->text, lo < hi ? "%.0f-%.0f" : "%.0f", lo, hi);
+    k->is_number = true;
+    k->lo = lo;
+    k->hi = hi;
+}
+
+static bool some_cores_within(const struct table *t, const struct frequency_group *g)
+{
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double cores = table_number(t, row, "active_cores");
+        if (cores >= g->first && cores <= g->last)
+            return true;
+    }
+    return false;
+}
+
+/* Figures of "1-2: 3.7, 3-4: 3.5". */
+static size_t figures_of_text(const struct table *t, const char *text, int level, const char *source,
+                              struct sku_figure *out, size_t room)
+{
+    struct frequency_group g;
+    size_t n = 0;
+    char kinds[SKU_TEXT_MAX];
+    kinds_of_limits(t, text, kinds, sizeof kinds);
+    for (const char *p = text; p && n < room && (p = core_range_read(p, &g)) && *p == ':';) {
+        struct sku_figure *f = &out[n];
+        char *end;
+        double ghz = strtod(p + 1, &end);
+        *f = (struct sku_figure){.table = "frequency",
+                                 .column = "freq_ghz",
+                                 .published = true,
+                                 .limit = true,
+                                 .lo = ghz,
+                                 .hi = ghz,
+                                 .tolerance = HALF_STEP_GHZ};
+        add_key(f, "level", level, level);
+        add_key(f, "active_cores", g.first, g.last);
+        if (kinds[0]) {
+            struct sku_key *k = &f->keys[f->n_keys++];
+            snprintf(k->column, sizeof k->column, "core");
+            snprintf(k->text, sizeof k->text, "%s", kinds);
+        }
+        for (size_t i = 0; i < f->n_keys; i++)
+            text_list_add(f->where, sizeof f->where, " ", "%s=%s", f->keys[i].column, f->keys[i].text);
+        snprintf(f->source, sizeof f->source, "stated by the processor: %s", source ? source : "not said where");
+        n += ghz > 0 && some_cores_within(t, &g);
+        p = *end == ',' ? end + 1 : NULL;
+    }
+    return n;
+}
+
+int stated_figures(const struct table *t, struct sku_figure **out, size_t *n)
+{
+    size_t room = (t->n_settings + 1) * RANGES_MAX;
+    const char *source = table_setting(t, "turbo_limits_source");
+    *n = 0;
+    *out = calloc(room, sizeof **out);
+    if (!*out)
+        return -1;
+    for (size_t i = 0; i < t->n_settings; i++) {
+        const char *key = t->settings[i].key, *class = frequency_limits_of(t, i);
+        bool plain = strcmp(key, TURBO_LIMITS) == 0 || strcmp(key, TURBO_LIMITS_OF "E cores") == 0;
+        int level = plain ? 0 : class ? level_of_class(class) : -1;
+        if (level >= 0)
+            *n += figures_of_text(t, t->settings[i].value, level, source, *out + *n, room - *n);
+    }
+    if (*n == 0) {
+        free(*out);
+        *out = NULL;
+    }
+    return 0;
+}
+
+/* ---- favored cores ---- */
+
+static const char favored[] = "favoured", others[] = "not favoured"; /* as table `cores` has them */
+
+/* What a core's label says beside that, "P"; false: it says nothing of that. */
+static bool split_label(const char *label, bool *is_favored, char kind[LABEL_MAX])
+{
+    const char *at = label ? strstr(label, others) : NULL;
+    *is_favored = !at;
+    at = at ? at : label ? strstr(label, favored) : NULL;
+    if (!at || at - label >= LABEL_MAX)
+        return false;
+    size_t n = (size_t)(at - label);
+    while (n && (label[n - 1] == ' ' || label[n - 1] == ','))
+        n--;
+    memcpy(kind, label, n);
+    kind[n] = '\0';
+    return true;
+}
+
+/* Frequencies of the cores of one kind, favored [1] and not [0], while a kernel runs. */
+struct favored_cores {
+    size_t n[2];
+    double sum[2], squares[2]; /* of the frequencies, of the half widths of their limits */
+};
+
+static void favored_row(struct table *verdicts, const char *kernel, const char *kind, const struct favored_cores *s)
+{
+    char figure[700];
+    double difference = s->sum[1] / (double)s->n[1] - s->sum[0] / (double)s->n[0];
+    double half = sqrt(s->squares[1] / pow((double)s->n[1], 2) + s->squares[0] / pow((double)s->n[0], 2));
+    bool faster = difference - half > 0, not_faster = difference + half < HALF_STEP_GHZ;
+    snprintf(figure, sizeof figure, "kernel=%.200s: %.59s%sfavored cores, freq_ghz above that of the others", kernel,
+             kind, *kind ? " " : "");
+    table_add_row(verdicts);
+    table_put_text(verdicts, "table", "cores");
+    table_put_text(verdicts, "figure", figure);
+    table_put_text(verdicts, "unit", "GHz");
+    table_put_limits(verdicts, "measured", difference, difference - half, difference + half);
+    table_put_number(verdicts, "detectable", 2 * half);
+    table_put_number(verdicts, "rows", (double)(s->n[0] + s->n[1]));
+    table_put_text(verdicts, "verdict", faster ? "agrees" : not_faster ? "deviates" : "undecided");
+    table_put_text(verdicts, "source", "stated by the processor: CPPC highest_perf, or cpuinfo_max_freq");
+}
+
+static void favored_of_kernel(const struct table *t, const char *kernel, struct table *verdicts)
+{
+    char kinds[KINDS_MAX][LABEL_MAX], kind[LABEL_MAX];
+    struct favored_cores seen[KINDS_MAX] = {0};
+    size_t n = 0, k;
+    bool is_favored;
+    for (size_t row = cores_row_of(t, kernel, 0); row < t->n_rows; row = cores_row_of(t, kernel, row + 1)) {
+        struct estimate e = estimates_of_table(t, row, "freq_ghz");
+        if (!estimates_known(&e) || !split_label(table_text(t, row, "core"), &is_favored, kind))
+            continue;
+        for (k = 0; k < n && strcmp(kinds[k], kind); k++)
+            ;
+        if (k == KINDS_MAX)
+            continue;
+        if (k == n)
+            memcpy(kinds[n++], kind, sizeof kind);
+        seen[k].n[is_favored]++;
+        seen[k].sum[is_favored] += e.value;
+        seen[k].squares[is_favored] += pow((e.hi - e.lo) / 2, 2);
+    }
+    for (k = 0; k < n; k++)
+        if (seen[k].n[0] && seen[k].n[1])
+            favored_row(verdicts, kernel, kinds[k], &seen[k]);
+}
+
+/*
+ * Whether favored cores (CPPC) are faster than the others of their kind, by a table of cores: a row of `verdicts` for
+ * each kernel and kind. Measured is the difference of the means, GHz; its limits add those of single cores by squares.
+ * It agrees where the favored ones are surely faster, deviates where they surely are not by a step of the clock
+ * (100 MHz / 2) or more, and is undecided else. Failures stand in verdicts->failed.
+ */
+static void put_favored(const struct table *t, struct table *verdicts)
+{
+    size_t row = 0;
+    for (const char *kernel; (kernel = cores_next_kernel(t, &row)) != NULL; row++)
+        favored_of_kernel(t, kernel, verdicts);
+}
+
+/* ---- the table of verdicts ---- */
 
 /* clang-format off */
 static const struct table_column columns[] = {
@@ -25,15 +219,14 @@ static const struct table_column columns[] = {
     {"precision", "", TABLE_REAL, false, 3}, /* of what was published */
     {"detectable", "", TABLE_REAL, false, 3},
     {"detectable_percent", "%", TABLE_REAL, false, 1},
-    {"hidden_by", "", TABLE_TEXT, false, 0}, /* where detectable_percent is above TO_FIND_PERCENT */
+    {"hidden_by", "", TABLE_TEXT, false, 0}, /* where detectable_percent is above VALIDATE_TO_FIND_PERCENT */
     {"rows", "", TABLE_WHOLE, false, 0},     /* that the figure means */
     {"source", "", TABLE_TEXT, false, 0},
     {"note", "", TABLE_TEXT, false, 0},
 };
 /* clang-format on */
 
-static const double TO_FIND_PERCENT = 20; /* the deviation of a figure that is to be found */
-enum { PLAIN_MAX = 1000, NOTE_MAX = 240 };
+enum { NOTE_MAX = 240 };
 enum verdict { AGREES, UNDECIDED, DEVIATES, NOT_MEASURED, NOT_PUBLISHED };
 static const char *const verdict_names[] = {"agrees", "undecided", "deviates", "not measured", "not published"};
 
@@ -80,12 +273,12 @@ static double deviation_to_find(const struct sku_figure *f)
     double middle = fabs(f->lo + f->hi) / 2;
     if (fnmatch("*_ghz", f->column, 0) == 0)
         return CLOCK_STEP_GHZ;
-    return TO_FIND_PERCENT / 100 * (middle == 0 && strcmp(f->column, "share") == 0 ? 1 : middle);
+    return VALIDATE_TO_FIND_PERCENT / 100 * (middle == 0 && strcmp(f->column, "share") == 0 ? 1 : middle);
 }
 
 /* ---- which rows are meant ---- */
 
-static bool validate_fits(const struct sku_key *k, const char *text, double number)
+static bool key_fits(const struct sku_key *k, const char *text, double number)
 {
     if (text)
         return text_list_has(k->text, text);
@@ -95,7 +288,7 @@ static bool validate_fits(const struct sku_key *k, const char *text, double numb
 static bool row_fits(const struct sku_figure *f, const struct table *t, size_t row)
 {
     for (size_t i = 0; i < f->n_keys; i++)
-        if (!validate_fits(&f->keys[i], table_text(t, row, f->keys[i].column), table_number(t, row, f->keys[i].column)))
+        if (!key_fits(&f->keys[i], table_text(t, row, f->keys[i].column), table_number(t, row, f->keys[i].column)))
             return false;
     return true;
 }
@@ -110,7 +303,7 @@ static const struct sku_key *key_of(const struct sku_figure *f, const char *colu
 
 /* The reason why a row that the figure means is missing. An entry may say less than the figure, but nothing that the
  * figure leaves open: that one kernel cannot run is no reason for a figure of all kernels. */
-static const char *validate_reason(const struct sku_figure *f, const struct table *t)
+static const char *reason_of(const struct sku_figure *f, const struct table *t)
 {
     for (size_t m = 0; m < t->n_missing; m++) {
         bool meant = true;
@@ -118,7 +311,7 @@ static const char *validate_reason(const struct sku_figure *f, const struct tabl
             const char *text = t->missing[m].values[c].text;
             double number = t->missing[m].values[c].number;
             const struct sku_key *k = key_of(f, t->columns[c].name);
-            meant = (!text && isnan(number)) || (k && validate_fits(k, text, number));
+            meant = (!text && isnan(number)) || (k && key_fits(k, text, number));
         }
         if (meant)
             return t->missing[m].why;
@@ -129,13 +322,13 @@ static const char *validate_reason(const struct sku_figure *f, const struct tabl
 static bool some_row_fits(const struct sku_key *k, const struct table *t)
 {
     for (size_t row = 0; row < t->n_rows; row++)
-        if (validate_fits(k, table_text(t, row, k->column), table_number(t, row, k->column)))
+        if (key_fits(k, table_text(t, row, k->column), table_number(t, row, k->column)))
             return true;
     return false;
 }
 
 /* Why there is nothing, where the table does not say: the first key that no row has, with texts that there are. */
-static void validate_explain(const struct sku_figure *f, const struct table *t, char *out, size_t size)
+static void explain(const struct sku_figure *f, const struct table *t, char *out, size_t size)
 {
     for (size_t i = 0; i < f->n_keys; i++) {
         const struct sku_key *k = &f->keys[i];
@@ -153,31 +346,31 @@ static void validate_explain(const struct sku_figure *f, const struct table *t, 
 
 /* ---- verdicts ---- */
 
-static double validate_outside(const struct sku_figure *f, double x)
+static double outside(const struct sku_figure *f, double x)
 {
     return x < f->lo ? f->lo - x : x > f->hi ? x - f->hi : 0;
 }
 
 /* Without limits the value counts. */
-static double validate_lower(const struct seen *s)
+static double lower(const struct seen *s)
 {
     return isfinite(s->lo) ? s->lo : s->value;
 }
 
-static double validate_upper(const struct seen *s)
+static double upper(const struct seen *s)
 {
     return isfinite(s->hi) ? s->hi : s->value;
 }
 
 static double detectable(const struct sku_figure *f, const struct seen *s)
 {
-    return is_counted(f) ? 1 : uncertainty(f) + validate_upper(s) - validate_lower(s);
+    return is_counted(f) ? 1 : uncertainty(f) + upper(s) - lower(s);
 }
 
-static enum verdict validate_judge(const struct sku_figure *f, const struct seen *s)
+static enum verdict judge(const struct sku_figure *f, const struct seen *s)
 {
     double u = validate_precision(f), slack = 1e-9 * (u + fabs(f->hi)); /* of sums that are not exact in binary */
-    double lo = validate_lower(s), hi = validate_upper(s);
+    double lo = lower(s), hi = upper(s);
     if (hi < f->lo - u - slack || lo > f->hi + u + slack)
         return (f->limit && hi < f->lo) || s->unlimited ? UNDECIDED : DEVIATES;
     bool narrow = (hi - lo) / 2 <= uncertainty(f) + slack || detectable(f, s) <= deviation_to_find(f) + slack;
@@ -187,11 +380,11 @@ static enum verdict validate_judge(const struct sku_figure *f, const struct seen
 /* The verdict, and what would have been found. */
 static void decide(const struct sku_figure *f, struct seen *s)
 {
-    s->verdict = f->published ? validate_judge(f, s) : NOT_PUBLISHED;
+    s->verdict = f->published ? judge(f, s) : NOT_PUBLISHED;
     s->detectable = f->published ? detectable(f, s) : NAN;
 }
 
-static struct seen validate_look(const struct sku_figure *f, const struct table *t, size_t row)
+static struct seen look(const struct sku_figure *f, const struct table *t, size_t row)
 {
     struct estimate e = estimates_of_table(t, row, f->column);
     char limit[SKU_NAME_MAX + 8];
@@ -209,7 +402,7 @@ static bool is_worse(const struct sku_figure *f, const struct seen *a, const str
 {
     if (a->verdict != than->verdict)
         return a->verdict > than->verdict;
-    return validate_outside(f, a->value) > validate_outside(f, than->value);
+    return outside(f, a->value) > outside(f, than->value);
 }
 
 static struct seen nothing_of(const struct sku_figure *f)
@@ -219,13 +412,13 @@ static struct seen nothing_of(const struct sku_figure *f)
 }
 
 /* The row to tell of, or the mean of all: without a published figure the mean, too. */
-static struct seen validate_see(const struct sku_figure *f, const struct table *t)
+static struct seen see(const struct sku_figure *f, const struct table *t)
 {
     struct seen worst = nothing_of(f);
     double sum = 0, lo = 0, hi = 0, widest = NAN;
     size_t rows = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
-        struct seen s = row_fits(f, t, row) ? validate_look(f, t, row) : (struct seen){.value = NAN};
+        struct seen s = row_fits(f, t, row) ? look(f, t, row) : (struct seen){.value = NAN};
         if (!isfinite(s.value))
             continue;
         decide(f, &s);
@@ -243,9 +436,9 @@ static struct seen validate_see(const struct sku_figure *f, const struct table *
     } else if (rows) {
         worst.detectable = widest;
     } else {
-        worst.note = validate_reason(f, t);
+        worst.note = reason_of(f, t);
         if (!worst.note)
-            validate_explain(f, t, worst.own_note, sizeof worst.own_note);
+            explain(f, t, worst.own_note, sizeof worst.own_note);
     }
     worst.rows = rows;
     return worst;
@@ -276,7 +469,7 @@ static void put_published(struct table *out, const struct sku_figure *f, const s
     table_put_number(out, "precision", validate_precision(f));
     table_put_number(out, "detectable", s->detectable);
     table_put_number(out, "detectable_percent", percent);
-    if (percent > TO_FIND_PERCENT) { /* false for NaN */
+    if (percent > VALIDATE_TO_FIND_PERCENT) { /* false for NaN */
         why_hidden(f, s, why, sizeof why);
         table_put_text(out, "hidden_by", why);
     }
@@ -284,7 +477,7 @@ static void put_published(struct table *out, const struct sku_figure *f, const s
         table_put_number(out, "deviation_percent", 100 * (s->value - from) / fabs(from));
 }
 
-static void validate_put_row(struct table *out, const struct sku_figure *f, const struct table *t, const struct seen *s)
+static void put_row(struct table *out, const struct sku_figure *f, const struct table *t, const struct seen *s)
 {
     char name[SKU_TEXT_MAX + SKU_NAME_MAX + 20], note[SKU_SOURCE_MAX + 200] = "";
     const struct table_column *c = t ? table_column_named(t, f->column) : NULL;
@@ -314,7 +507,7 @@ static void validate_put_row(struct table *out, const struct sku_figure *f, cons
 }
 
 /* The table of this name; NULL: it was not measured. */
-static const struct table *validate_table(const char *name, const struct table *const *tables, size_t n)
+static const struct table *table_named(const char *name, const struct table *const *tables, size_t n)
 {
     for (size_t k = 0; k < n; k++)
         if (tables[k]->name && strcmp(tables[k]->name, name) == 0)
@@ -340,18 +533,18 @@ static void put_meta(struct table *out, const struct sku *sku, const struct tabl
 }
 
 /* One figure against the table that it is of. */
-static void validate_figure(const struct sku_figure *f, const struct table *const *tables, size_t n, struct table *out)
+static void put_figure(const struct sku_figure *f, const struct table *const *tables, size_t n, struct table *out)
 {
-    const struct table *t = validate_table(f->table, tables, n);
-    struct seen s = t ? validate_see(f, t) : nothing_of(f);
+    const struct table *t = table_named(f->table, tables, n);
+    struct seen s = t ? see(f, t) : nothing_of(f);
     if (!t)
         snprintf(s.own_note, sizeof s.own_note, "the table %s was not measured", f->table);
-    validate_put_row(out, f, t, &s);
+    put_row(out, f, t, &s);
 }
 
 int validate_tables(const struct sku *sku, const struct table *const *tables, size_t n, struct table *out)
 {
-    const struct table *frequency = validate_table("frequency", tables, n), *cores = validate_table("cores", tables, n);
+    const struct table *frequency = table_named("frequency", tables, n), *cores = table_named("cores", tables, n);
     struct sku_figure *stated = NULL;
     size_t n_stated = 0;
     table_init(out, "validate", columns, sizeof columns / sizeof *columns);
@@ -359,11 +552,11 @@ int validate_tables(const struct sku *sku, const struct table *const *tables, si
     if (frequency && stated_figures(frequency, &stated, &n_stated))
         out->failed = true;
     for (size_t i = 0; i < sku->n_figures && !out->failed; i++)
-        validate_figure(&sku->figures[i], tables, n, out);
+        put_figure(&sku->figures[i], tables, n, out);
     for (size_t i = 0; i < n_stated && !out->failed; i++)
-        validate_figure(&stated[i], tables, n, out);
+        put_figure(&stated[i], tables, n, out);
     if (cores && !out->failed)
-        stated_put_favored(cores, out);
+        put_favored(cores, out);
     if (!out->failed)
         findings_note(sku, tables, n, out);
     free(stated);
@@ -376,129 +569,4 @@ size_t validate_count(const struct table *verdicts, const char *verdict)
     for (size_t row = 0; row < verdicts->n_rows; row++)
         n += table_says(verdicts, row, "verdict", verdict);
     return n;
-}
-
-/* ---- for a person ---- */
-
-static const double LEAST_TOLD = 0.05; /* %: what rounds to 0.0 is not told */
-
-/* Text, by value. */
-struct field {
-    char text[PLAIN_MAX];
-};
-
-/* Text of the SKU file or of a table, neither of which need be harmless to a terminal. */
-static struct field validate_plain(const char *text)
-{
-    struct field out;
-    plain_text(text ? text : "-", out.text, sizeof out.text);
-    return out;
-}
-
-/* A field of a row: its number or text, '-' where it is absent. */
-static struct field validate_field(const struct table *v, size_t row, const char *column)
-{
-    double value = table_number(v, row, column);
-    struct field out = validate_plain(table_text(v, row, column));
-    if (isfinite(value))
-        snprintf(out.text, sizeof out.text, "%.6g", fabs(value) < 5e-7 ? 0 : value);
-    return out;
-}
-
-static void validate_print_row(FILE *out, const struct table *v, size_t row)
-{
-    double deviation = table_number(v, row, "deviation_percent");
-    double found = table_number(v, row, "detectable"), found_percent = table_number(v, row, "detectable_percent");
-    bool is_measured = isfinite(table_number(v, row, "measured"));
-    fprintf(out, "  %s  %s\n    published %s", validate_field(v, row, "table").text,
-            validate_field(v, row, "figure").text, validate_field(v, row, "published").text);
-    if (isfinite(table_number(v, row, "published_max")))
-        fprintf(out, "..%s", validate_field(v, row, "published_max").text);
-    if (table_number(v, row, "precision") > 0) /* false for NaN */
-        fprintf(out, " +-%s", validate_field(v, row, "precision").text);
-    fprintf(out, ", measured %s", validate_field(v, row, "measured").text);
-    if (isfinite(table_number(v, row, "measured_lo")))
-        fprintf(out, " [%s, %s]", validate_field(v, row, "measured_lo").text,
-                validate_field(v, row, "measured_hi").text);
-    if (is_measured && table_text(v, row, "unit"))
-        fprintf(out, " %s", validate_field(v, row, "unit").text);
-    if (fabs(deviation) >= LEAST_TOLD) /* false for NaN */
-        fprintf(out, ", %+.1f %%", deviation);
-    if (isfinite(found_percent))
-        fprintf(out, "; detectable: %.3g %%", found_percent);
-    else if (isfinite(found))
-        fprintf(out, "; detectable: %.3g", found);
-    if (table_text(v, row, "hidden_by"))
-        fprintf(out, ": %s", validate_field(v, row, "hidden_by").text);
-    fprintf(out, "; %s\n", validate_field(v, row, "source").text);
-    const char *told = table_text(v, row, "note");
-    if (told && (!is_measured || table_says(v, row, "verdict", verdict_names[UNDECIDED])))
-        fprintf(out, "    %s\n", validate_field(v, row, "note").text);
-}
-
-/* How many of the figures compared would be found wrong, if they were. */
-static void print_found(FILE *out, const struct table *v)
-{
-    size_t compared = 0, hidden = 0;
-    for (size_t row = 0; row < v->n_rows; row++) {
-        compared += isfinite(table_number(v, row, "detectable"));
-        hidden += table_text(v, row, "hidden_by") != NULL;
-    }
-    if (!compared)
-        return;
-    fprintf(out, "A deviation of %g %% would be detected in ", TO_FIND_PERCENT);
-    if (hidden)
-        fprintf(out, "%zu of the", compared - hidden);
-    else
-        fprintf(out, "each of the");
-    fprintf(out, " %zu figures compared; 'detectable' is the smallest one.\n", compared);
-}
-
-void validate_print_rows(FILE *out, bool colour, const struct table *verdicts)
-{
-    (void)colour;
-    static const enum verdict order[] = {DEVIATES, UNDECIDED, NOT_MEASURED, NOT_PUBLISHED, AGREES};
-    const char *warning = table_meta(verdicts, "warning");
-    const char *kind = table_meta(verdicts, "sku_kind");
-    if (table_meta(verdicts, "sku"))
-        fprintf(out, "%s figures of %s, and what the processor says of itself\n",
-                !kind                      ? "Published"
-                : strcmp(kind, "modelled") ? "Measured"
-                                           : "Modelled",
-                validate_plain(table_meta(verdicts, "sku")).text);
-    else
-        fprintf(out, "No figures of this processor are known; what it says of itself\n");
-    size_t published = verdicts->n_rows - validate_count(verdicts, verdict_names[NOT_PUBLISHED]);
-    if (warning)
-        fprintf(out, "Warning: %s\n", validate_plain(warning).text);
-    print_found(out, verdicts);
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        const char *name = verdict_names[order[i]];
-        size_t n = validate_count(verdicts, name);
-        if (order[i] == NOT_PUBLISHED)
-            fprintf(out, "%s: %zu\n", name, n);
-        else
-            fprintf(out, "%s: %zu of %zu\n", name, n, published);
-        for (size_t row = 0; row < verdicts->n_rows; row++)
-            if (table_says(verdicts, row, "verdict", name))
-                validate_print_row(out, verdicts, row);
-    }
-}
-
-static void validate_tell_finding(void *data, const char *kind, const char *text)
-{
-    (void)kind;
-    fprintf(data, "Finding: %s\n", validate_plain(text).text);
-}
-
-void validate_print_findings(FILE *out, const struct table *verdicts)
-{
-    (void)findings_each(verdicts, validate_tell_finding, out);
-}
-
-void validate_print(FILE *out, bool colour, const struct table *verdicts)
-{
-    table_print_head(out, colour, verdicts, VALIDATE_TITLE);
-    validate_print_rows(out, colour, verdicts);
-    validate_print_findings(out, verdicts);
 }

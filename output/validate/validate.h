@@ -21,6 +21,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -35,8 +36,7 @@
 double validate_precision(const struct sku_figure *f);
 
 /*
- * Compares n tables with the figures of a SKU and what the processor says of itself (stated.h), and notes the findings
- * (validation_findings.h). *out becomes the table `validate`, one row a figure in the order of the file, with the
+ * Compares n tables with the figures of a SKU and what the processor says of itself, and notes the findings. *out becomes the table `validate`, one row a figure in the order of the file, with the
  * metadata of the first table, those of the SKU (sku; one without a name: none is known) and, where the measured CPU
  * does not call itself what the SKU's brand says, `warning`. Units stand in the column `unit`. `detectable` is the
  * smallest deviation that would have been found, in that unit; detectable_percent, of p or the middle of a range, is
@@ -54,3 +54,53 @@ void validate_print(FILE *out, bool colour, const struct table *verdicts);
 void validate_print_rows(FILE *out, bool colour, const struct table *verdicts);
 void validate_print_findings(FILE *out, const struct table *verdicts);
 #define VALIDATE_TITLE "Measured versus published"
+
+/* The deviation of a figure that is to be found, %. */
+#define VALIDATE_TO_FIND_PERCENT 20.0
+
+/* characterize-validation/1 (doc/formats.md), malloc'ed; NULL: out of memory. */
+char *validation_to_json(const struct table *verdicts);
+
+/*
+ * A JUnit test suite, a test case for each figure (malloc'ed; NULL: out of memory): what deviates has failed, what is
+ * undecided, not measured or not published is skipped, with the reason. (JUnit's XML has no normative schema; these are
+ * the elements of Apache Ant's JUnit task, which Jenkins and GitLab read.)
+ */
+char *validation_to_junit(const struct table *verdicts);
+
+/* ---- what the processor says of itself ---- */
+
+/*
+ * The turbo limits of each class of code by active cores (MSR 1ADH and 1AEH; Speed Select, by mailbox or TPMI) that a
+ * table of frequencies has: a figure of column freq_ghz for each level and range of active cores of which some number
+ * was measured, to half a step of 100 MHz. Level 0 is code without AVX; of the others, level i is the i-th class that
+ * the processor lists, whose names do not say which instructions belong to them. A limit is what is allowed, not what
+ * is reached: figures that have `limit` set. *out is to be freed (NULL: none). 0, or -1: out of memory.
+ */
+int stated_figures(const struct table *frequency, struct sku_figure **out, size_t *n);
+
+/* ---- what is remarkable, whether or not anybody has published a figure of it: validate_findings.c ---- */
+
+/* Findings by kind: a name for programs, stable. */
+enum finding_kind {
+    FINDING_COUNTS_NOTHING,  /* "umask 10H counts nothing here", of a documented one */
+    FINDING_UNDOCUMENTED,    /* a umask counts something else than what is documented */
+    FINDING_NO_LEVEL,        /* wide or heavy code requests no level */
+    FINDING_CORE_DIFFERS,    /* "CPU 7 is 100 MHz faster" */
+    FINDING_NO_TRANSITION,   /* none, where levels are listed or measured */
+    FINDING_LEVEL_AND_CLOCK, /* counters tell levels apart that the clock does not, or the other way round */
+    FINDING_CONTRADICTION,   /* the entry and what it inherits */
+    FINDING_KINDS
+};
+extern const char *const finding_kind_names[FINDING_KINDS]; /* "counts nothing", ... */
+
+/*
+ * Finds them in n tables of one measurement, with the figures of a SKU (without figures: of an unknown one), and
+ * notes them in a table of verdicts: its detail "findings", a list of objects with kind, table and text. No detail:
+ * there are none. Failures stand in verdicts->failed.
+ */
+void findings_note(const struct sku *sku, const struct table *const *tables, size_t n, struct table *verdicts);
+
+/* The findings of a table of verdicts: calls `tell` with each; returns how many there are. */
+size_t findings_each(const struct table *verdicts, void (*tell)(void *data, const char *kind, const char *text),
+                     void *data);

@@ -13,7 +13,6 @@
 
 #include "output/validate/draft.h"
 #include "output/validate/validate.h"
-#include "output/validate/validation_file.h"
 #include "tables/published/sku.h"
 #include "tables/registry.h"
 #include "tests/support/folder.h"

@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "output/validate/stated.h"
 #include "output/validate/validate.h"
 #include "tables/registry.h"
 #include "tests/support/close_to.h"

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "output/validate/validate.h"
-#include "output/validate/validation_findings.h"
 #include "tables/registry.h"
 
 static char told[2000];
@@ -103,7 +102,7 @@ static void code_that_asks_for_no_level(void **state)
     expect(NULL, &t, NULL, "");
     frequency_row(&t, "256mul", 1, 0, 3);
     frequency_row(&t, "512fma", 1, 0, 3);
-    expect(NULL, &t, NULL, "no level: 256mul, 512fma ask for no level\n");
+    expect(NULL, &t, NULL, "no level: 256mul, 512fma request no level\n");
     table_free(&t);
 }
 

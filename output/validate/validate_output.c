@@ -1,24 +1,148 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/validate/validation_file.h"
+/* A table of verdicts as text, as JSON and as JUnit XML. */
+#include "output/validate/validate.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/validate/validate.h"
-#include "output/validate/validation_findings.h"
+#include "output/document/document.h"
 #include "tables/table/estimates.h"
 #include "util/json_lines.h"
+#include "util/text_list.h"
 #include "util/xml_text.h"
+
+/* ---- text ---- */
+
+static const double LEAST_SHOWN = 0.05; /* %: what rounds to 0.0 is not shown */
+
+/* " 1.25" after a word, "-" where there is none; no -0. */
+static void add_number(char *text, size_t size, const char *before, const struct table *v, size_t row,
+                       const char *column)
+{
+    double value = table_number(v, row, column);
+    if (isfinite(value))
+        text_list_add(text, size, before, "%.6g", fabs(value) < 5e-7 ? 0 : value);
+    else
+        text_list_add(text, size, before, "-");
+}
+
+static void put_row(struct document *d, const struct table *v, size_t row)
+{
+    char text[1000] = "published";
+    const size_t size = sizeof text;
+    const char *note = table_text(v, row, "note"), *unit = table_text(v, row, "unit");
+    const char *source = table_text(v, row, "source"), *hidden = table_text(v, row, "hidden_by");
+    double deviation = table_number(v, row, "deviation_percent"), found = table_number(v, row, "detectable");
+    double found_percent = table_number(v, row, "detectable_percent");
+    bool is_measured = isfinite(table_number(v, row, "measured"));
+    add_number(text, size, " ", v, row, "published");
+    if (isfinite(table_number(v, row, "published_max")))
+        add_number(text, size, "..", v, row, "published_max");
+    if (table_number(v, row, "precision") > 0) /* false for NaN */
+        add_number(text, size, " +-", v, row, "precision");
+    add_number(text, size, ", measured ", v, row, "measured");
+    if (isfinite(table_number(v, row, "measured_lo"))) {
+        add_number(text, size, " [", v, row, "measured_lo");
+        add_number(text, size, ", ", v, row, "measured_hi");
+        text_list_add(text, size, "", "]");
+    }
+    if (is_measured && unit)
+        text_list_add(text, size, " ", "%s", unit);
+    if (fabs(deviation) >= LEAST_SHOWN) /* false for NaN */
+        text_list_add(text, size, ", ", "%+.1f %%", deviation);
+    if (isfinite(found_percent))
+        text_list_add(text, size, "; ", "detectable: %.3g %%", found_percent);
+    else if (isfinite(found))
+        text_list_add(text, size, "; ", "detectable: %.3g", found);
+    if (hidden)
+        text_list_add(text, size, ": ", "%s", hidden);
+    document_note(d, "  %s %s", table_text(v, row, "table"), table_text(v, row, "figure"));
+    document_note(d, "    %s; %s", text, source ? source : "-");
+    if (note && (!is_measured || table_says(v, row, "verdict", "undecided")))
+        document_note(d, "    %s", note);
+}
+
+/* How many of the figures compared would be found wrong, if they were. */
+static void put_found(struct document *d, const struct table *v)
+{
+    size_t compared = 0, hidden = 0;
+    char which[40] = "each";
+    for (size_t row = 0; row < v->n_rows; row++) {
+        compared += isfinite(table_number(v, row, "detectable"));
+        hidden += table_text(v, row, "hidden_by") != NULL;
+    }
+    if (hidden)
+        snprintf(which, sizeof which, "%zu", compared - hidden);
+    if (compared)
+        document_note(d,
+                      "A deviation of %g %% would be detected in %s of the %zu figures compared; 'detectable' is the "
+                      "smallest one.",
+                      VALIDATE_TO_FIND_PERCENT, which, compared);
+}
+
+static void put_rows(struct document *d, const struct table *v)
+{
+    static const char *const order[] = {"deviates", "undecided", "not measured", "not published", "agrees"};
+    const char *sku = table_meta(v, "sku"), *kind = table_meta(v, "sku_kind"), *warning = table_meta(v, "warning");
+    const size_t published = v->n_rows - validate_count(v, "not published");
+    if (sku)
+        document_note(d, "%s figures of %s, and what the processor says of itself",
+                      !kind                      ? "Published"
+                      : strcmp(kind, "modelled") ? "Measured"
+                                                 : "Modelled",
+                      sku);
+    else
+        document_note(d, "No figures of this processor are known; what it says of itself");
+    if (warning)
+        document_note(d, "Warning: %s", warning);
+    put_found(d, v);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if (strcmp(order[i], "not published") == 0)
+            document_note(d, "%s: %zu", order[i], validate_count(v, order[i]));
+        else
+            document_note(d, "%s: %zu of %zu", order[i], validate_count(v, order[i]), published);
+        for (size_t row = 0; row < v->n_rows; row++)
+            if (table_says(v, row, "verdict", order[i]))
+                put_row(d, v, row);
+    }
+}
+
+void validate_print_rows(FILE *out, bool colour, const struct table *verdicts)
+{
+    struct document d;
+    document_begin(&d, NULL, NULL, NULL);
+    d.records = true;
+    put_rows(&d, verdicts);
+    document_print(out, colour, &d);
+    document_free(&d);
+}
+
+static void print_finding(void *data, const char *kind, const char *text)
+{
+    (void)kind;
+    fprintf(data, "Finding: %s\n", text);
+}
+
+void validate_print_findings(FILE *out, const struct table *verdicts)
+{
+    (void)findings_each(verdicts, print_finding, out);
+}
+
+void validate_print(FILE *out, bool colour, const struct table *verdicts)
+{
+    table_print_head(out, colour, verdicts, VALIDATE_TITLE);
+    validate_print_rows(out, colour, verdicts);
+    validate_print_findings(out, verdicts);
+}
 
 static const char *const counted[] = {"agrees", "deviates", "undecided", "not measured", "not published"};
 enum { COUNTED = sizeof counted / sizeof *counted };
 
 /* ---- JSON ---- */
 
-static json_t *validation_figure(const struct table *v, size_t row, bool *failed)
+static json_t *figure_json(const struct table *v, size_t row, bool *failed)
 {
     static const char *const texts[] = {"table", "figure", "unit", "verdict", "hidden_by", "source", "note"};
     static const char *const numbers[] = {"published",         "published_max", "precision",
@@ -59,7 +183,7 @@ char *validation_to_json(const struct table *v)
     }
     json_t *figures = json_lines_array(root, "figures", &failed);
     for (size_t row = 0; row < v->n_rows; row++)
-        json_lines_push(figures, validation_figure(v, row, &failed), &failed);
+        json_lines_push(figures, figure_json(v, row, &failed), &failed);
     const char *findings = table_detail(v, "findings");
     json_t *list = findings ? json_loads(findings, 0, NULL) : json_array();
     json_lines_put(root, "findings", list, &failed);
@@ -69,7 +193,7 @@ char *validation_to_json(const struct table *v)
 /* ---- JUnit ---- */
 
 /* "published 3.7 +-0.05, measured 3.702 [3.701, 3.703] GHz, +0.1 %" */
-static void validation_tell(FILE *out, const struct table *v, size_t row)
+static void print_figure(FILE *out, const struct table *v, size_t row)
 {
     struct estimate e = estimates_of_table(v, row, "measured");
     double published = table_number(v, row, "published"), most = table_number(v, row, "published_max");
@@ -115,7 +239,7 @@ static void print_case(FILE *out, const struct table *v, size_t row)
         fprintf(out, "      <%s message=\"", fails ? "failure" : "skipped");
         xml_text(out, verdict);
         fputs(": ", out);
-        validation_tell(out, v, row);
+        print_figure(out, v, row);
         if (note && !fails) {
             fputs("; ", out);
             xml_text(out, note);
@@ -123,7 +247,7 @@ static void print_case(FILE *out, const struct table *v, size_t row)
         fprintf(out, "\"/>\n");
     }
     fputs("      <system-out>", out);
-    validation_tell(out, v, row);
+    print_figure(out, v, row);
     fputs("; source: ", out);
     xml_text(out, table_text(v, row, "source"));
     fputs("</system-out>\n    </testcase>\n", out);

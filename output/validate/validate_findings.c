@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/validate/validation_findings.h"
+/* What is remarkable about a measurement. */
+#include "output/validate/validate.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -16,6 +17,7 @@
 #include "util/text_list.h"
 
 #define HALF_STEP_GHZ (CLOCK_STEP_GHZ / 2) /* what counters and clock may differ by */
+/* Bytes of a finding and of a list in it; groups of cores and license levels, at most. */
 enum { TEXT_MAX = 400, LIST_MAX = 200, GROUPS_MAX = 64, LEVELS_MAX = 8 };
 
 const char *const finding_kind_names[FINDING_KINDS] = {
@@ -94,7 +96,7 @@ static void find_umasks(struct findings *f, const struct table *t)
 /* ---- levels ---- */
 
 /* Code that has a level of its own on some processor: heavy 256-bit code, all that is wider. */
-static bool may_ask(const char *name)
+static bool may_request(const char *name)
 {
     struct payload p;
     return name && kernel_parse(name, &p, NULL, 0) == 0 &&
@@ -102,7 +104,7 @@ static bool may_ask(const char *name)
 }
 
 /* The level of a kernel in all its rows of table frequency; -1: not told, or not one. */
-static int findings_level_of(const struct table *t, const char *kernel)
+static int level_of(const struct table *t, const char *kernel)
 {
     double level = NAN;
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -122,13 +124,13 @@ static void find_no_level(struct findings *f, const struct table *t)
     size_t n = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *kernel = table_text(t, row, "kernel");
-        if (!may_ask(kernel) || table_find(t, "kernel", kernel) != row || findings_level_of(t, kernel) != 0)
+        if (!may_request(kernel) || table_find(t, "kernel", kernel) != row || level_of(t, kernel) != 0)
             continue;
         text_list_add(list, sizeof list, ", ", "%s", kernel);
         n++;
     }
     if (n)
-        find(f, FINDING_NO_LEVEL, t->name, "%s ask%s for no level", list, n > 1 ? "" : "s");
+        find(f, FINDING_NO_LEVEL, t->name, "%s request%s no level", list, n > 1 ? "" : "s");
 }
 
 /* Frequencies of the rows that counters put on two levels, or on one, wherever the rest is the same. */
@@ -230,15 +232,15 @@ static void find_no_transition(struct findings *f, const struct sku *sku, const 
         if (!table_says(t, row, "kind", "none") && !table_says(t, row, "kind", "throttle only"))
             return;
         if (frequency && from && to && between == t->n_rows) {
-            int a = findings_level_of(frequency, from), b = findings_level_of(frequency, to);
+            int a = level_of(frequency, from), b = level_of(frequency, to);
             between = a >= 0 && b >= 0 && a != b ? row : between;
         }
     }
     if (between < t->n_rows)
         find(f, FINDING_NO_TRANSITION, t->name,
              "no transition in any of %zu rows, though table frequency has %s at level %d and %s at level %d",
-             t->n_rows, table_text(t, between, "from"), findings_level_of(frequency, table_text(t, between, "from")),
-             table_text(t, between, "to"), findings_level_of(frequency, table_text(t, between, "to")));
+             t->n_rows, table_text(t, between, "from"), level_of(frequency, table_text(t, between, "from")),
+             table_text(t, between, "to"), level_of(frequency, table_text(t, between, "to")));
     else if (t->n_rows && listed > 0)
         find(f, FINDING_NO_TRANSITION, t->name, "no transition in any of %zu rows, where %.0f levels are listed",
              t->n_rows, listed + 1);
