@@ -233,8 +233,8 @@ static int run_scheduled(struct sim_params *p, struct sim_workload *w, const str
     struct engine_feed feed = {.next = scheduling_next, .wake = scheduling_wake, .self = &d};
     int status = MACHINE_FAILED;
     w->works.rewind(w->works.self);
-    if (scheduling_init(&d, w) && rules_init(&d, p, o->scheduler) && engine_init(&e, p, w, o, &policy, &feed) == MACHINE_OK &&
-        scheduling_begin(&d, &e))
+    if (scheduling_init(&d, w) && rules_init(&d, p, o->scheduler) &&
+        engine_init(&e, p, w, o, &policy, &feed) == MACHINE_OK && scheduling_begin(&d, &e))
         status = engine_run(&e, err);
     else
         machine_fail(err, MACHINE_FAILED, "", "out of memory");
