@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shares of license levels by perf, and the frequency now: what is possible without the module or levels. */
+/* Profiles by perf: shares of levels, or the current frequency without levels; and the command that is profiled. */
 #include "cli/profile/sharing.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analysis/stats/robust.h"
 #include "cli/messages.h"
-#include "cli/profile/profiling.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
-#include "drivers/choices.h"
 #include "computer/environment/snapshot.h"
+#include "drivers/choices.h"
 #include "drivers/perf/perf.h"
 #include "drivers/profile/profile_command.h"
 #include "drivers/profile/profile_levels.h"
@@ -22,6 +22,42 @@
 #include "profiler/shares.h"
 #include "util/clock.h"
 #include "util/text_list.h"
+
+/* ---- the command that is profiled ---- */
+
+/* How long a command has to end after a signal. */
+enum { MOMENT_MS = 1000 };
+
+void command_stop(struct profile_command *c)
+{
+    if (c == NULL || stop_ended() == 0)
+        return;
+    if (stop_ended() > 0)
+        kill(profile_command_pid(c), stop_ended());
+    for (int ms = 0; ms < MOMENT_MS && !profile_command_ended(c, false); ms += 10)
+        usleep(10000);
+}
+
+void command_await(struct profile_command *c)
+{
+    if (c == NULL)
+        return;
+    bool ended = profile_command_ended(c, true);
+    stop_first_ends(true); /* the results are out: to wait no more is no failure */
+    if (!ended && stop_ended() == 0)
+        complain("the profile has ended; waiting for the command to end");
+    while (!ended && stop_ended() == 0) {
+        usleep(20000);
+        ended = profile_command_ended(c, true);
+        if (stop_ended() != 0)
+            command_stop(c);
+    }
+    ended = profile_command_ended(c, true);
+    if (!ended)
+        complain("the command is still running: process %d", (int)profile_command_pid(c));
+    else if (profile_command_failure(c) != NULL)
+        complain("the command %s", profile_command_failure(c));
+}
 
 /* Room for machines; how long a read waits; rows of a kind that a screen has room for; the default of --rate,
  * readings a second of each CPU. */
@@ -175,11 +211,11 @@ int sharing_run(const struct options *o, const struct job_files *f)
         status = complain_of_machine("", &error);
     if (status == DONE)
         status = sharing_count(&s);
-    profiling_stop_command(s.command);
+    command_stop(s.command);
     if (status == DONE)
         status = sharing_tell(&s, f);
     if (status == DONE)
-        profiling_await_command(s.command);
+        command_await(s.command);
     shares_result_free(&s.result);
     shares_free(s.shares);
     profile_names_free(s.names);
