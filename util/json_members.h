@@ -31,7 +31,8 @@ struct json_member {
 #define JSON_MEMBER_AS(KEY, S, M, KIND) {KEY, KIND, offsetof(struct S, M), sizeof(((struct S *)NULL)->M), 0, 0, NULL}
 #define JSON_MEMBER_WITHIN(S, M, KIND, LO, HI) \
     {#M, KIND, offsetof(struct S, M), sizeof(((struct S *)NULL)->M), LO, HI, NULL}
-#define JSON_MEMBER_OWN(KEY, S, M, PUT) {KEY, MEMBER_OWN, offsetof(struct S, M), sizeof(((struct S *)NULL)->M), 0, 0, PUT}
+#define JSON_MEMBER_OWN(KEY, S, M, PUT) \
+    {KEY, MEMBER_OWN, offsetof(struct S, M), sizeof(((struct S *)NULL)->M), 0, 0, PUT}
 /* clang-format on */
 
 /* Puts n members of a struct into an object, texts made plain (plain_text.h). Remembers a failure in *failed. */

@@ -295,8 +295,8 @@ static void key_words(const char *key, char *out, size_t size)
 }
 
 /* "frequency kernel=512fma active_cores=4 freq_ghz: 2.9 GHz, median 3.1 (-6.5 %)" */
-static void describe_value(const struct compare_cell *cell, const struct compare_value *v, double from, const char *what,
-                       char *out, size_t size)
+static void describe_value(const struct compare_cell *cell, const struct compare_value *v, double from,
+                           const char *what, char *out, size_t size)
 {
     char key[TEXT_MAX / 2];
     key_words(cell->key, key, sizeof key);
@@ -454,8 +454,7 @@ static json_t *one_group(const struct comparison *c, const struct member *m, siz
         json_lines_push(names, json_string(c->list[m[i].measurement].name), failed);
     for (size_t i = 0; i < c->n_cells; i++) {
         const struct compare_cell *cell = &c->cells[i];
-        const struct compare_value *v = has_large_groups(cell) ? value_of(cell, (unsigned)m[first].measurement)
-                                                               : NULL;
+        const struct compare_value *v = has_large_groups(cell) ? value_of(cell, (unsigned)m[first].measurement) : NULL;
         cells += v && v->group > 1;
         double from = v && v->group > 1 ? largest_group_median(cell) : NAN;
         double far = v && v->group > 1 && cell->sort == COMPARE_LIMITS ? fabs(v->value - from) / cell->detectable : 1;

@@ -48,14 +48,14 @@ static void put_measurements(struct document *d, const json_t *list)
     const json_t *o;
     if (n > NAMES_SHOWN) {
         document_note(d, "%zu measurements, %s to %s", n, detail_text(json_array_get(list, 0), "name"),
-             detail_text(json_array_get(list, n - 1), "name"));
+                      detail_text(json_array_get(list, n - 1), "name"));
         return;
     }
     json_array_foreach(list, i, o)
     {
         const json_t *s = json_object_get(o, "settings");
         document_note(d, "%s: %s, %s%s", detail_text(o, "name"), detail_text(s, "cpu"), detail_text(s, "machine"),
-             strcmp(detail_text(s, "modelled"), "yes") == 0 ? ", modelled, not measured" : "");
+                      strcmp(detail_text(s, "modelled"), "yes") == 0 ? ", modelled, not measured" : "");
     }
 }
 
@@ -71,7 +71,7 @@ static void put_settings(struct document *d, const json_t *list)
         const json_t *values = json_object_get(o, "values");
         if (json_object_size(values) > NAMES_SHOWN) {
             document_note(d, "Differing %s: %zu different ones, in the JSON file", detail_text(o, "key"),
-                 json_object_size(values));
+                          json_object_size(values));
             continue;
         }
         json_object_foreach(json_object_get(o, "values"), value, names)
@@ -107,20 +107,21 @@ static void put_cell(struct document *d, const struct table *t, size_t row, bool
     double groups = table_number(t, row, "groups"), part = table_number(t, row, "percent");
     if (fabs(part) < 1000)
         snprintf(percent, sizeof percent, ", %+.1f %%", part);
-    document_note(d, "  %s %s %s", field(t, row, "table"), field(t, row, "cell"),
-         field(t, row, "column"));
+    document_note(d, "  %s %s %s", field(t, row, "table"), field(t, row, "cell"), field(t, row, "column"));
     if (table_text(t, row, "texts"))
         document_note(d, "    %s", field(t, row, "texts"));
     else if (pair)
         document_note(d, "    %s, %s%s%s: %s%s%s%s", limits_text(t, row, "first", a), limits_text(t, row, "second", b),
-             *unit ? " " : "", unit, limits_text(t, row, "difference", difference), *unit ? " " : "", unit, percent);
+                      *unit ? " " : "", unit, limits_text(t, row, "difference", difference), *unit ? " " : "", unit,
+                      percent);
     else
-        document_note(d,
-             "    lowest %.4g, 10 %% below %.4g, median %.4g, 10 %% above %.4g, highest %.4g%s%s; %.0f group%s, "
-             "%.0f unlike the others",
-             table_number(t, row, "lowest"), table_number(t, row, "p10"), table_number(t, row, "median"),
-             table_number(t, row, "p90"), table_number(t, row, "highest"), *unit ? " " : "", unit, groups,
-             groups == 1 ? "" : "s", table_number(t, row, "unlike"));
+        document_note(
+            d,
+            "    lowest %.4g, 10 %% below %.4g, median %.4g, 10 %% above %.4g, highest %.4g%s%s; %.0f group%s, "
+            "%.0f unlike the others",
+            table_number(t, row, "lowest"), table_number(t, row, "p10"), table_number(t, row, "median"),
+            table_number(t, row, "p90"), table_number(t, row, "highest"), *unit ? " " : "", unit, groups,
+            groups == 1 ? "" : "s", table_number(t, row, "unlike"));
 }
 
 struct ranked {
@@ -221,7 +222,8 @@ static void put_unlike(struct document *d, const json_t *list)
         if (twins > 1)
             snprintf(more, sizeof more, " and %zu like it", twins - 1);
         document_note(d, "  %s%s: in %zu of %zu values, farthest %s", detail_text(unlike[i], "name"), more,
-             detail_count(unlike[i], "unlike"), detail_count(unlike[i], "values"), detail_text(unlike[i], "farthest"));
+                      detail_count(unlike[i], "unlike"), detail_count(unlike[i], "values"),
+                      detail_text(unlike[i], "farthest"));
         shown++;
         told += twins;
     }
@@ -251,8 +253,8 @@ static void put_groups(struct document *d, const json_t *list)
     for (i = 0; n > 1 && i < n && i < GROUPS_SHOWN; i++) {
         names_text(json_object_get(groups[i], "names"), who, sizeof who);
         document_note(d, "  %zu: %s%s%s", detail_count(groups[i], "size"), who,
-             *detail_text(groups[i], "farthest") ? "; from the largest group farthest in " : "",
-             detail_text(groups[i], "farthest"));
+                      *detail_text(groups[i], "farthest") ? "; from the largest group farthest in " : "",
+                      detail_text(groups[i], "farthest"));
     }
     if (n > GROUPS_SHOWN)
         document_note(d, "  and %zu more, in the JSON file", n - GROUPS_SHOWN);
@@ -272,8 +274,7 @@ static size_t count_verdict(const struct table *t, const char *verdict)
 static void put_closing(struct document *d, const struct table *t)
 {
     json_t *list = detail(t, "measurements");
-    size_t n = json_array_size(list), differ = count_verdict(t, "differs"),
-           undecided = count_verdict(t, "undecided");
+    size_t n = json_array_size(list), differ = count_verdict(t, "differs"), undecided = count_verdict(t, "undecided");
     size_t unlike = 0, i, ranked;
     const json_t *o;
     json_array_foreach(list, i, o) unlike += detail_count(o, "unlike") > 0;
@@ -285,10 +286,11 @@ static void put_closing(struct document *d, const struct table *t)
     if (n > 2)
         snprintf(who, sizeof who, "; %zu of %zu measurements %s unlike the others", unlike, n,
                  unlike == 1 ? "is" : "are");
-    document_note(d,
-         "Of %zu values compared, %zu differ%s%s; in %zu the limits are too wide to tell. If all were one processor, "
-                  "any difference here would have a probability of 5 %%.",
-         t->n_rows, differ, which, who, undecided);
+    document_note(
+        d,
+        "Of %zu values compared, %zu differ%s%s; in %zu the limits are too wide to tell. If all were one processor, "
+        "any difference here would have a probability of 5 %%.",
+        t->n_rows, differ, which, who, undecided);
     free(rows);
     json_decref(list);
 }
@@ -304,11 +306,11 @@ static void put_alone(struct document *d, const json_t *list)
         all += n;
         if (n && json_array_size(list) <= NAMES_SHOWN)
             document_note(d, "Only %s has %zu further value%s, e.g. %s", detail_text(o, "name"), n, n == 1 ? "" : "s",
-                 detail_text(o, "alone_first"));
+                          detail_text(o, "alone_first"));
     }
     if (all && json_array_size(list) > NAMES_SHOWN)
-        document_note(d, "%zu further value%s, each of one measurement alone, %s not compared", all, all == 1 ? "" : "s",
-             all == 1 ? "is" : "are");
+        document_note(d, "%zu further value%s, each of one measurement alone, %s not compared", all,
+                      all == 1 ? "" : "s", all == 1 ? "is" : "are");
 }
 
 void compare_print(FILE *out, bool colour, const struct table *t)

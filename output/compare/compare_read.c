@@ -338,7 +338,7 @@ static void row_key(const struct table_kind *k, const struct columns *columns, c
  * The number in a field: 1; 0: there is none; -1: something that the column cannot hold, with `why`.
  */
 static int take_number(const struct columns *columns, size_t i, char *const *fields, double *out, char *why,
-                               size_t size)
+                       size_t size)
 {
     const struct table_column *column = columns->own[i];
     if (!*fields[i])
@@ -357,7 +357,7 @@ static int take_number(const struct columns *columns, size_t i, char *const *fie
 
 /* 0, or -1 with what is wrong in `why`. */
 static int take_row(struct comparison *c, const struct table_kind *k, const struct columns *columns,
-                            char *const *fields, char *why, size_t size)
+                    char *const *fields, char *why, size_t size)
 {
     char key[KEY_MAX];
     if (!tables_drafted_row(&k->drafted, part_of(k, columns, fields)))

@@ -99,18 +99,16 @@ void document_begin_table(struct document *d, const char *title, const struct ta
 {
     const char *source = table_meta(t, "source");
     document_begin(d, title, table_meta(t, "cpu"),
-                   !table_modelled(t)   ? NULL
+                   !table_modelled(t)  ? NULL
                    : source && *source ? source
                                        : "modelled, not measured");
 }
 
 void document_section(struct document *d, enum document_where where, const char *place, const char *heading)
 {
-    add_item(d, (struct document_item){.kind = DOCUMENT_SECTION,
-                                       .where = where,
-                                       .place = place,
-                                       .text = copied(d, heading),
-                                       .most = SIZE_MAX});
+    add_item(
+        d, (struct document_item){
+               .kind = DOCUMENT_SECTION, .where = where, .place = place, .text = copied(d, heading), .most = SIZE_MAX});
 }
 
 void document_fact(struct document *d, const char *name, const char *text, ...)
@@ -307,8 +305,8 @@ static void print_section(const struct page *p, const struct document *d, size_t
         if (!is_printed(item))
             continue;
         if (printed++ == 0 && heading)
-            fprintf(p->out, "\n%s%s%s%s", style(p, headed ? "\033[1m" : ""), heading,
-                    style(p, headed ? "\033[0m" : ""), headed ? "\n" : "");
+            fprintf(p->out, "\n%s%s%s%s", style(p, headed ? "\033[1m" : ""), heading, style(p, headed ? "\033[0m" : ""),
+                    headed ? "\n" : "");
         if (item->kind == DOCUMENT_TABLE)
             pivot_list(p->out, p->colour, item->table, &item->list);
         else if (item->kind == DOCUMENT_PIVOT)

@@ -37,15 +37,15 @@ void document_begin_table(struct document *d, const char *title, const struct ta
 void document_free(struct document *d);
 
 /*
- * A section begins. `heading`: above it in a text; "": an empty line alone; NULL: none. `place`: of the page's template,
- * which the section fills (a string that outlives the document); NULL: it is not on the page. A section that is on the
- * page may be kept from the text.
+ * A section begins. `heading`: above it in a text; "": an empty line alone; NULL: none. `place`: of the page's
+ * template, which the section fills (a string that outlives the document); NULL: it is not on the page. A section that
+ * is on the page may be kept from the text.
  */
 enum document_where { DOCUMENT_EVERYWHERE, DOCUMENT_ON_PAGE };
 void document_section(struct document *d, enum document_where where, const char *place, const char *heading);
 
-/* A name and what is to be said of it, printf's: in a text all that stand together have their texts below each other, an
- * empty name continues the one before; on a page they are a list <dl>. Nothing where there is no text. */
+/* A name and what is to be said of it, printf's: in a text all that stand together have their texts below each other,
+ * an empty name continues the one before; on a page they are a list <dl>. Nothing where there is no text. */
 __attribute__((format(printf, 3, 4))) void document_fact(struct document *d, const char *name, const char *text, ...);
 /* The same, coloured as a warning in a text. */
 __attribute__((format(printf, 3, 4))) void document_warning(struct document *d, const char *name, const char *text,
@@ -72,8 +72,7 @@ void document_pivot(struct document *d, struct pivot *p);
 void document_chart(struct document *d, struct chart *c, const char *title, int described, const char *why);
 
 /* A value of the page's template that is a text by itself, printf's. */
-__attribute__((format(printf, 3, 4))) void document_value(struct document *d, const char *place, const char *text,
-                                                          ...);
+__attribute__((format(printf, 3, 4))) void document_value(struct document *d, const char *place, const char *text, ...);
 
 /* As text, as wide as the screen (util/screen_text.h). `colour`: escape sequences may be used. */
 void document_print(FILE *out, bool colour, struct document *d);

@@ -210,8 +210,8 @@ static size_t replace(FILE *out, const char *s, const char *prefix)
     return 0;
 }
 
-/* The length of what is left out at s: titles and descriptions (`titles`: of ours they stay), and empty groups, of which
- * gnuplot writes many. 0: nothing. */
+/* The length of what is left out at s: titles and descriptions (`titles`: of ours they stay), and empty groups, of
+ * which gnuplot writes many. 0: nothing. */
 static size_t left_out(const char *s, bool titles)
 {
     static const char *const elements[][2] = {{"<title>", "</title>"}, {"<desc>", "</desc>"}};

@@ -119,10 +119,9 @@ static void put_level_events(json_t *list, const struct schedule *s, bool *faile
     for (unsigned l = 0; l < s->n_levels; l++) {
         const int code = s->level_event[l].value;
         if (s->level_event[l].present)
-            json_lines_push(list,
-                            json_pack("{s:i, s:i, s:i}", "level", (int)l, "event", code & 0xff, "umask",
-                                      code >> 8 & 0xff),
-                            failed);
+            json_lines_push(
+                list, json_pack("{s:i, s:i, s:i}", "level", (int)l, "event", code & 0xff, "umask", code >> 8 & 0xff),
+                failed);
     }
 }
 
@@ -410,8 +409,7 @@ static void header_values(const struct schedule *s, const char *sha256, struct t
         {"TRIGGERS", "N_TRIGGERS", s->triggers, s->n_triggers, sizeof *s->triggers, header_trigger},
         {"COSTS", "N_COSTS", s->costs, s->n_costs, sizeof *s->costs, header_cost},
         {"LEVEL_COSTS", "N_LEVEL_COSTS", s->level_costs, s->n_level_costs, sizeof *s->costs, header_cost},
-        {"RELAXATIONS", "N_RELAXATIONS", s->relaxations, s->n_relaxations, sizeof *s->relaxations,
-         header_relaxation},
+        {"RELAXATIONS", "N_RELAXATIONS", s->relaxations, s->n_relaxations, sizeof *s->relaxations, header_relaxation},
         {"LEVEL_RELAXATIONS", "N_LEVEL_RELAXATIONS", s->level_relaxations, s->n_level_relaxations,
          sizeof *s->relaxations, header_relaxation},
         {"THROTTLES", "N_THROTTLES", s->throttles, s->n_throttles, sizeof *s->throttles, header_throttle},

@@ -167,8 +167,7 @@ static int check_descending(const struct schedule_number *mhz, unsigned n_levels
 }
 
 /* The modes of one wait are parts of a whole; each was rounded. */
-static int check_shares(const char *list, const struct schedule_relaxation *r, size_t n, char *why,
-                                 size_t why_size)
+static int check_shares(const char *list, const struct schedule_relaxation *r, size_t n, char *why, size_t why_size)
 {
     long sum = 0;
     for (size_t i = 0; i < n; i++) {

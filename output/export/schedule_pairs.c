@@ -43,8 +43,8 @@ static bool put_throttle(struct schedule *s, const struct schedule_throttle *p)
 
 /* A number of a row; what cannot be, or has no limits, is left out, with the reason. */
 typedef bool possible_fn(const struct schedule_number *);
-static bool take(struct schedule *s, const struct table *t, size_t row, const char *column,
-                                possible_fn *possible, const char *otherwise, struct schedule_number *out)
+static bool take(struct schedule *s, const struct table *t, size_t row, const char *column, possible_fn *possible,
+                 const char *otherwise, struct schedule_number *out)
 {
     char why[160];
     *out = schedule_field(t, row, column, 1e3);
@@ -81,8 +81,7 @@ static bool take_breakeven(struct schedule *s, const struct table *t, size_t row
 }
 
 /* Both levels known and different. */
-static bool levels_of(const struct schedule *s, size_t from, size_t to, size_t *from_level,
-                                     size_t *to_level)
+static bool levels_of(const struct schedule *s, size_t from, size_t to, size_t *from_level, size_t *to_level)
 {
     const struct schedule_number *a = &s->classes[from].level, *b = &s->classes[to].level;
     *from_level = (size_t)a->value;

@@ -11,8 +11,8 @@ static void put_axis(const struct canvas *k, char name, const struct axis *a, bo
 {
     double tics[24];
     size_t n = a->log_scale ? chart_log_tics(a->lo, a->hi, tics, sizeof tics / sizeof tics[0]) : 0;
-    fprintf(k->out, "%sset logscale %c\nset %crange [%.10g:%.10g]\nset %ctics nomirror %s", a->log_scale ? "" : "un", name, name,
-            a->lo, a->hi, name, n < 2 ? "autofreq" : "(");
+    fprintf(k->out, "%sset logscale %c\nset %crange [%.10g:%.10g]\nset %ctics nomirror %s", a->log_scale ? "" : "un",
+            name, name, a->lo, a->hi, name, n < 2 ? "autofreq" : "(");
     for (size_t i = 0; i < n && n >= 2; i++) {
         fputs(i ? ", '" : "'", k->out);
         if (labelled)
@@ -347,8 +347,8 @@ static void bar_texts(const struct canvas *k, const struct chart_panel *p, doubl
     for (size_t i = 0; i < p->n_bars; i++) {
         const struct chart_bar *b = &p->bars[i];
         double end = isfinite(b->hi) ? fmax(b->to, b->hi) : b->to;
-        if (!*b->text || (b->inside && (b->to - b->from) * pixels_per_unit <
-                                           CHART_CHARACTER_WIDTH * (strlen(b->text) + 1.0)))
+        if (!*b->text ||
+            (b->inside && (b->to - b->from) * pixels_per_unit < CHART_CHARACTER_WIDTH * (strlen(b->text) + 1.0)))
             continue;
         fputs("set label ", k->out);
         chart_text_put(k->out, b->text, CHART_TEXT_MAX);

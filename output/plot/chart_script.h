@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From the description of a picture to gnuplot's script. Everything is placed by hand, in pixels of the picture, so that
- * panels share their left edge and nothing meets.
+ * From the description of a picture to gnuplot's script. Everything is placed by hand, in pixels of the picture, so
+ * that panels share their left edge and nothing meets.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ enum {
     CHART_LABEL_MAX = 40       /* characters of a category's name */
 };
 
-/* ---- for the panels: chart_panels.c ---- */
+/* ---- what script and panels share: chart_canvas.c ---- */
 
 struct canvas {
     FILE *out;
@@ -73,6 +73,8 @@ int chart_mark(int number);
 /* The characters, not bytes, of a text in UTF-8; and of the longest name. */
 size_t chart_characters(const char *text);
 size_t chart_longest(const struct chart_names *names);
+
+/* ---- panels: chart_panels.c ---- */
 
 /* The height of a panel's plotting area. */
 int chart_panel_height(const struct chart_panel *p);

@@ -41,3 +41,5 @@ int wake_chart(const struct wake_point *points, size_t n, const struct wake_stag
 /* A phase as a stretch of a chart's time axis, with its colour, its name and its figures: from its start to `end_us`.
  * `unit_us`: microseconds of one unit of the axis. */
 void chart_add_phase(struct chart *c, const struct phase *p, double end_us, double unit_us);
+/* The frequency of a level as a line across a panel, named by its number. */
+void chart_add_level(struct chart *c, struct chart_panel *p, size_t level, double ghz);

@@ -13,8 +13,10 @@
 #include "util/error.h"
 #include "util/text_list.h"
 
+/* Phases at most, points of a curved one, and the panels' heights in pixels. */
 enum { COURSE_PHASES = 64, CURVE_POINTS = 32, COURSE_FIRST = 210, COURSE_OTHER = 150 };
-static const double AROUND_US = 10; /* that much at least is shown before and after what happens */
+/* That much at least is shown before and after what happens. */
+static const double AROUND_US = 10;
 
 /* ---- a phase as a span ---- */
 
@@ -57,6 +59,13 @@ void chart_add_phase(struct chart *c, const struct phase *p, double end_us, doub
     chart_add_span(c, &span);
 }
 
+void chart_add_level(struct chart *c, struct chart_panel *p, size_t level, double ghz)
+{
+    char name[24];
+    snprintf(name, sizeof name, "L%u %.3f", (unsigned)level % 100, fmin(ghz, 99));
+    chart_add_line(c, p, ghz, name);
+}
+
 /* ---- the course ---- */
 
 struct course {
@@ -65,7 +74,7 @@ struct course {
     struct phase phase[COURSE_PHASES];
 };
 
-static double course_number(const json_t *o, const char *key)
+static double number_of(const json_t *o, const char *key)
 {
     const json_t *v = json_object_get(o, key);
     return json_is_number(v) ? json_number_value(v) : NAN;
@@ -75,7 +84,7 @@ static struct estimate estimate_of(const json_t *o, const char *key, const char 
 {
     const json_t *limits = json_object_get(o, limits_key);
     const json_t *lo = json_array_get(limits, 0), *hi = json_array_get(limits, 1);
-    return (struct estimate){course_number(o, key), json_is_number(lo) ? json_number_value(lo) : NAN,
+    return (struct estimate){number_of(o, key), json_is_number(lo) ? json_number_value(lo) : NAN,
                              json_is_number(hi) ? json_number_value(hi) : NAN};
 }
 
@@ -84,11 +93,11 @@ static struct phase phase_of(const json_t *o)
     const char *kind = json_string_value(json_object_get(o, "kind"));
     const json_t *level = json_object_get(o, "level");
     struct phase p = {.kind = PHASE_UNKNOWN,
-                      .start_us = course_number(o, "start_us"),
+                      .start_us = number_of(o, "start_us"),
                       .duration_us = estimate_of(o, "duration_us", "duration_ci95_us"),
                       .freq_ghz = estimate_of(o, "freq_ghz", "freq_ci95_ghz"),
-                      .ipc = course_number(o, "ipc"),
-                      .ipc_ratio = course_number(o, "ipc_ratio"),
+                      .ipc = number_of(o, "ipc"),
+                      .ipc_ratio = number_of(o, "ipc_ratio"),
                       .level = json_is_integer(level) ? (int)json_integer_value(level) : -1,
                       .from_ghz = estimate_of(o, "from_ghz", "from_ci95_ghz"),
                       .to_ghz = estimate_of(o, "to_ghz", "to_ci95_ghz"),
@@ -99,22 +108,22 @@ static struct phase phase_of(const json_t *o)
     return p;
 }
 
-static double course_end_of(const struct course *x, size_t i)
+static double end_of(const struct course *x, size_t i)
 {
     return i + 1 < x->n ? x->phase[i + 1].start_us : x->phase[i].start_us + x->phase[i].duration_us.value;
 }
 
 /* The part of the recording in which something happens, with as much again around it. */
-static void course_axis(const struct course *x)
+static void find_axis(const struct course *x)
 {
-    double begin = x->phase[0].start_us, end = course_end_of(x, x->n - 1);
+    double begin = x->phase[0].start_us, end = end_of(x, x->n - 1);
     double first = x->n > 1 ? fmin(x->phase[1].start_us, 0) : begin, last = x->phase[x->n - 1].start_us;
     double around = fmax(0.6 * (last - first), AROUND_US);
     x->c->x_lo = x->n > 1 ? fmax(begin, first - around) : begin;
     x->c->x_hi = x->n > 1 ? fmin(end, last + around) : end;
 }
 
-static struct chart_series *course_series(const struct course *x, const char *label, int height)
+static struct chart_series *add_series(const struct course *x, const char *label, int height)
 {
     struct chart_panel *p = chart_add_panel(x->c, CHART_LINES, "",
                                             "time (\xC2\xB5s), 0 = first instruction of the "
@@ -131,50 +140,42 @@ static struct chart_series *course_series(const struct course *x, const char *la
     return s;
 }
 
-/* The frequency of a phase: constant, or exponentially approaching another one (struct phase). */
-static void add_frequency(const struct course *x, struct chart_series *s, const struct phase *p, double end)
+/* Constant through a phase, or a frequency that exponentially approaches another one (struct phase). */
+static void add_phase(const struct course *x, struct chart_series *s, const struct phase *p, double value, double end,
+                      bool curved)
 {
-    bool curved = p->tau_us.value > 0 && isfinite(p->from_ghz.value + p->to_ghz.value);
-    for (int i = 0; curved && i <= CURVE_POINTS; i++) {
-        double t = (end - p->start_us) * i / CURVE_POINTS, part = exp(-t / p->tau_us.value);
-        chart_add_point(x->c, s, p->start_us + t, p->to_ghz.value + (p->from_ghz.value - p->to_ghz.value) * part, NAN,
-                        NAN);
+    const int points = curved ? CURVE_POINTS : 1;
+    for (int i = 0; i <= points; i++) {
+        double t = (end - p->start_us) * i / points, part = exp(-t / p->tau_us.value);
+        double y = curved ? p->to_ghz.value + (p->from_ghz.value - p->to_ghz.value) * part : value;
+        chart_add_point(x->c, s, p->start_us + t, y, NAN, NAN);
     }
-    if (curved)
-        return;
-    chart_add_point(x->c, s, p->start_us, p->freq_ghz.value, NAN, NAN);
-    chart_add_point(x->c, s, end, p->freq_ghz.value, NAN, NAN);
 }
 
 static void add_course(const struct course *x, struct chart_series *s, bool rate)
 {
     for (size_t i = 0; s && i < x->n; i++) {
         const struct phase *p = &x->phase[i];
-        double end = course_end_of(x, i), value = rate ? p->ipc : p->freq_ghz.value;
-        if (!isfinite(value)) /* in a halt nothing is executed */
+        double value = rate ? p->ipc : p->freq_ghz.value;
+        bool curved = !rate && p->tau_us.value > 0 && isfinite(p->from_ghz.value + p->to_ghz.value);
+        if (isfinite(value))
+            add_phase(x, s, p, value, end_of(x, i), curved);
+        else /* in a halt nothing is executed */
             chart_add_break(x->c, s);
-        else if (!rate)
-            add_frequency(x, s, p, end);
-        else {
-            chart_add_point(x->c, s, p->start_us, value, NAN, NAN);
-            chart_add_point(x->c, s, end, value, NAN, NAN);
-        }
     }
 }
 
-static void course_levels(const struct course *x, const json_t *root)
+static void add_levels(const struct course *x, const json_t *root)
 {
     const json_t *levels = json_object_get(root, "levels_ghz"), *level;
     size_t i;
     json_array_foreach(levels, i, level)
     {
-        char name[24];
-        snprintf(name, sizeof name, "L%u %.3f", (unsigned)i % 100, fmin(json_number_value(level), 99));
-        chart_add_line(x->c, &x->c->panels[0], json_number_value(level), name);
+        chart_add_level(x->c, &x->c->panels[0], i, json_number_value(level));
     }
 }
 
-static bool course_read(struct course *x, const json_t *root)
+static bool read_phases(struct course *x, const json_t *root)
 {
     const json_t *list = json_object_get(root, "phases"), *o;
     size_t i;
@@ -185,22 +186,22 @@ static bool course_read(struct course *x, const json_t *root)
             return false;
         x->phase[x->n++] = p;
     }
-    return x->n > 0 && isfinite(course_end_of(x, x->n - 1));
+    return x->n > 0 && isfinite(end_of(x, x->n - 1));
 }
 
-static const char *course_text(const json_t *root, const char *key)
+static const char *text_of(const json_t *root, const char *key)
 {
     const char *text = json_string_value(json_object_get(root, key));
     return text ? text : "?";
 }
 
-static void course_titles(const struct course *x, const json_t *root, unsigned cores)
+static void put_titles(const struct course *x, const json_t *root, unsigned cores)
 {
     struct chart *c = x->c;
-    const char *from = course_text(root, "from"), *to = course_text(root, "to");
+    const char *from = text_of(root, "from"), *to = text_of(root, "to");
     snprintf(c->title, sizeof c->title, "%.40s \xE2\x86\x92 %.40s, %u active core%s", from, to, cores,
              cores == 1 ? "" : "s");
-    snprintf(c->subtitle, sizeof c->subtitle, "%.140s, %.100s", course_text(root, "cpu"), course_text(root, "machine"));
+    snprintf(c->subtitle, sizeof c->subtitle, "%.140s, %.100s", text_of(root, "cpu"), text_of(root, "machine"));
     snprintf(c->before_zero, sizeof c->before_zero, "%.60s \xE2\x97\x82", from);
     snprintf(c->after_zero, sizeof c->after_zero, "\xE2\x96\xB8 %.60s", to);
     snprintf(c->note, sizeof c->note, "the phases' medians over the repetitions");
@@ -212,17 +213,17 @@ int course_chart(const char *phases_json, unsigned cores, struct chart *c, char 
     json_t *root = json_loads(phases_json, 0, NULL);
     struct course x = {.c = c};
     memset(c, 0, sizeof *c);
-    bool usable = course_read(&x, root);
+    bool usable = read_phases(&x, root);
     if (usable) {
         c->one_axis = c->zero_line = true;
-        course_axis(&x);
-        add_course(&x, course_series(&x, "frequency (GHz)", COURSE_FIRST), false);
-        add_course(&x, course_series(&x, "IPC (1/cycle)", COURSE_OTHER), true);
+        find_axis(&x);
+        add_course(&x, add_series(&x, "frequency (GHz)", COURSE_FIRST), false);
+        add_course(&x, add_series(&x, "IPC (1/cycle)", COURSE_OTHER), true);
         for (size_t i = 0; i < x.n; i++)
-            chart_add_phase(c, &x.phase[i], course_end_of(&x, i), 1);
+            chart_add_phase(c, &x.phase[i], end_of(&x, i), 1);
         if (c->n_panels > 0)
-            course_levels(&x, root);
-        course_titles(&x, root, cores);
+            add_levels(&x, root);
+        put_titles(&x, root, cores);
     }
     json_decref(root);
     if (!usable)

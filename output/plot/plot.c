@@ -80,8 +80,8 @@ static int run_with(const char *path, int script_fd, int image_fd, int complaint
     return 0;
 }
 
-/* Runs the script with its standard output on image_fd, without reading the user's start-up files. Returns 0, or -1 with
- * one line in `why`: what gnuplot said, or why it could not be started. */
+/* Runs the script with its standard output on image_fd, without reading the user's start-up files. Returns 0, or -1
+ * with one line in `why`: what gnuplot said, or why it could not be started. */
 static int run(const char *script, size_t size, int image_fd, char *why, size_t why_size)
 {
     char path[4096];

@@ -21,8 +21,8 @@ int plot_possible(void);
 /* Whether there is anything in it to draw. 0, or -1 with one line in `why`: `nothing`, or that memory ran out. */
 int plot_worth(const struct chart *c, const char *nothing, char *why, size_t why_size);
 
-/* Draws to a file, which is there completely or not at all. Returns 0, or with one line in `why` -1: it cannot be drawn, or
- * -2: it cannot be written. */
+/* Draws to a file, which is there completely or not at all. Returns 0, or with one line in `why` -1: it cannot be
+ * drawn, or -2: it cannot be written. */
 int plot_write(const struct chart *c, const char *path, char *why, size_t why_size);
 
 /* The picture as SVG text on a white background, from malloc; NULL with one line in `why`, also where gnuplot is not

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Curves of a trace: medians over repetitions, single repetitions thinned to what can be seen, ranges. */
 #include "output/plot/plot_series.h"
 
 #include <math.h>
@@ -9,15 +10,17 @@
 #include "analysis/phases/repetitions/clock.h"
 #include "util/order.h"
 
+/* Values that a range and the usual period are found from: more would take long and change nothing that can be seen. */
 enum { RANGE_VALUES_MAX = 100000, PERIOD_VALUES_MAX = 100000 };
-/* The running median of a channel that is read once a repetition is taken over 21 neighbours (the method for voltages
+/* The running median of a channel that is read once a repetition is taken over 21 neighbors (the method for voltages
  * of the Skylake-SP dissertation, section 3.2.2). */
 enum { MEDIAN_WINDOW = 21 };
-/* neighbours further apart than this many periods are not joined: the core was halted between them */
+/* Neighbors farther apart than this many periods are not joined: the core was halted between them. */
 static const double GAP_PERIODS = 3;
 /* One repetition in 20 is shown to its end only if one sample in 200 lies there. */
 enum { LATE_RUNS = 20, LATE_SAMPLES = 200 };
-static const double GAP_SPACINGS = 6; /* of single readings of many repetitions, by their mean distance */
+/* The same of single readings of many repetitions, in their mean distances. */
+static const double GAP_SPACINGS = 6;
 
 /* A channel of a trace, and the curves that are made of it. */
 struct drawing {
@@ -68,7 +71,7 @@ static int find_left_out(const struct trace *t, const uint32_t *skip, size_t n_s
         end = trace_run_end(t, first);
         if (t->run != NULL && n_skip > 0 && bsearch(&t->run[first], skip, n_skip, sizeof(*skip), order_unsigned))
             memset(g->left_out + first, true, end - first);
-        /* with neighbours on both sides: a stretch that is sampled less often has no ordinary distances */
+        /* with neighbors on both sides: a stretch that is sampled less often has no ordinary distances */
         for (size_t i = first + 2; i + 1 < end; i++) {
             const double *time = &t->time_us[i];
             bool spans_gap = time[0] - time[-1] > gap && time[-1] - time[-2] <= gap && time[1] - time[0] <= gap;
@@ -140,7 +143,7 @@ static double bin_middle(const struct bins *b, size_t bin)
     return b->origin + ((double)bin + 0.5) * b->width;
 }
 
-static size_t plot_series_bin_of(const struct bins *b, double time_us)
+static size_t bin_of(const struct bins *b, double time_us)
 {
     double at = (time_us - b->origin) / b->width;
     size_t i = at > 0 ? (size_t)at : 0;
@@ -170,13 +173,13 @@ static int sort_into_bins(const struct drawing *d, const struct bins *b, struct 
         return -1;
     for (size_t i = 0; i < t->n; i++)
         if (drawn(d, i))
-            s->first[plot_series_bin_of(b, t->time_us[i]) + 2]++;
+            s->first[bin_of(b, t->time_us[i]) + 2]++;
     for (size_t i = 2; i < b->n + 2; i++)
         s->first[i] += s->first[i - 1];
     /* counted two places up, so that filling moves first[i + 1] from the start of bin i to its end */
     for (size_t i = 0; i < t->n; i++)
         if (drawn(d, i))
-            s->value[s->first[plot_series_bin_of(b, t->time_us[i]) + 1]++] = (double)d->values[i];
+            s->value[s->first[bin_of(b, t->time_us[i]) + 1]++] = (double)d->values[i];
     return 0;
 }
 
@@ -258,7 +261,7 @@ static double window_median(const struct pooled *pool, size_t first, size_t end)
     return order_median(window, end - first);
 }
 
-/* For channels read once a repetition: the running median over the neighbours in time, all repetitions together. */
+/* For channels read once a repetition: the running median over the neighbors in time, all repetitions together. */
 static void running_median(const struct drawing *d)
 {
     struct pooled *pool = malloc((d->t->n + 1) * sizeof(*pool));
@@ -329,9 +332,9 @@ static void draw_thinned(const struct drawing *d, size_t first, size_t end, cons
 {
     size_t last_bin = SIZE_MAX;
     for (size_t i = first; i < end;) {
-        size_t bin = plot_series_bin_of(b, d->t->time_us[i]);
+        size_t bin = bin_of(b, d->t->time_us[i]);
         double lo = INFINITY, hi = -INFINITY;
-        for (; i < end && plot_series_bin_of(b, d->t->time_us[i]) == bin; i++)
+        for (; i < end && bin_of(b, d->t->time_us[i]) == bin; i++)
             if (drawn(d, i)) {
                 lo = fmin(lo, (double)d->values[i]);
                 hi = fmax(hi, (double)d->values[i]);

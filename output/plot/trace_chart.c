@@ -150,11 +150,8 @@ static void add_panel(struct traced *l, const char *label, enum trace_channel fi
              l->p->to != NULL ? ", 0 = first instruction of the second kernel" : "");
     p->height = l->c->n_panels == 1 ? FIRST_PANEL : OTHER_PANEL;
     scale_panel(l, p, first, last);
-    for (size_t i = 0; i < l->p->n_levels && first == TRACE_FREQ; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "L%u %.3f", (unsigned)i % 100, fmin(l->p->levels_ghz[i], 99));
-        chart_add_line(l->c, p, l->p->levels_ghz[i], name);
-    }
+    for (size_t i = 0; i < l->p->n_levels && first == TRACE_FREQ; i++)
+        chart_add_level(l->c, p, i, l->p->levels_ghz[i]);
     if (first == last)
         put_channel(l, p, first);
     else

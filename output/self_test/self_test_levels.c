@@ -55,8 +55,7 @@ static void collect(const struct self_test_readings *r, bool of_cycles, struct s
             continue;
         out->kernel[out->n] = s->kernel;
         for (int level = 0; level < LEVELS; level++)
-            out->share[out->n][level] = share_of(s, (enum counter_id)(COUNTER_LVL0 + level),
-                                                                  of_cycles);
+            out->share[out->n][level] = share_of(s, (enum counter_id)(COUNTER_LVL0 + level), of_cycles);
         out->n++;
     }
 }
@@ -79,8 +78,7 @@ static bool extremes(const struct shares *s, int level, size_t *most, size_t *le
 static bool moves(const struct shares *s, int level)
 {
     size_t most = 0, least = 0;
-    return extremes(s, level, &most, &least) && s->share[most][level] >= s->all &&
-           s->share[least][level] <= s->any;
+    return extremes(s, level, &most, &least) && s->share[most][level] >= s->all && s->share[least][level] <= s->any;
 }
 
 static bool silent(const struct shares *s, int level)
@@ -118,9 +116,8 @@ static bool to_blame(const struct shares *s, int level)
 static bool one_level_alone(const struct shares *s)
 {
     size_t most = 0, least = 0;
-    return extremes(s, 0, &most, &least) && s->share[least][0] >= s->all &&
-           s->share[most][0] <= s->most && (!extremes(s, 1, &most, &least) || silent(s, 1)) &&
-           (!extremes(s, 2, &most, &least) || silent(s, 2));
+    return extremes(s, 0, &most, &least) && s->share[least][0] >= s->all && s->share[most][0] <= s->most &&
+           (!extremes(s, 1, &most, &least) || silent(s, 1)) && (!extremes(s, 2, &most, &least) || silent(s, 2));
 }
 
 static void judge_level(const struct self_test_readings *r, const struct shares *s, int level, bool of_cycles,
@@ -150,8 +147,7 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
                          "none needed: processors with fewer levels, or without AVX-512, never use it");
     } else if (silent(s, level)) {
         char why[200];
-        snprintf(why, sizeof why, "it never counts, and the cycles of %s are counted at no level",
-                 uncounted(s));
+        snprintf(why, sizeof why, "it never counts, and the cycles of %s are counted at no level", uncounted(s));
         self_test_bound(l, s->share[most][level], s->all, s->most, why);
     } else if (moves(s, level) && scalar == (level == 0)) {
         self_test_bound(l, s->share[most][level], s->all, s->most, "it counts more cycles than there are");

@@ -152,7 +152,7 @@ int bundle_make(struct bundle *b, const char *root, const json_t *self_test, con
     snprintf(proc, sizeof proc, "%s/proc", root);
     *b = (struct bundle){.n = 0};
     bool made = add(b, "self-test.json", json_incref((json_t *)(uintptr_t)self_test),
-                           JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0 &&
+                    JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0 &&
                 add(b, "readings.json", self_test_readings_json(r), JSON_COMPACT) == 0 &&
                 add(b, "host.json", host_facts_json(sys, proc), JSON_INDENT(1)) == 0 &&
                 (r->modelled || environment_pack(root, r->cpu_number, add_file, b) == 0);

@@ -132,7 +132,7 @@ double self_test_usual_rate(const struct self_test_sample *s, size_t n)
 static void mark_slowed(struct self_test_sample *s, size_t n)
 {
     double least = SLOWED_RATE * rate_quantile(s, n, ALONE_QUANTILE);
-    for (size_t i = 0, end; i < n; i = end > i ? end : i + 1) {
+    for (size_t i = 0, end; i<n; i = end> i ? end : i + 1) {
         for (end = i; end < n && s[end].recording == s[i].recording && s[end].payload < least * s[end].ticks; end++)
             ;
         for (size_t k = i; k < end && end - i >= SLOWED_IN_A_ROW; k++)

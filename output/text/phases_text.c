@@ -74,8 +74,7 @@ static void begin(struct document *d, const struct phases *p)
     char title[200] = "Phases of a recording";
     if (is_switch(p))
         snprintf(title, sizeof title, "%.90s -> %.90s", p->from, p->to);
-    document_begin(d, title, NULL,
-                   p->modelled ? "MODELLED: computed from a model, not measured on a processor" : NULL);
+    document_begin(d, title, NULL, p->modelled ? "MODELLED: computed from a model, not measured on a processor" : NULL);
 }
 
 static const char *or_empty(const char *text)
@@ -445,9 +444,9 @@ void wake_text_print(FILE *out, const struct wake_stages *s, const struct wake_s
     document_section(&d, DOCUMENT_EVERYWHERE, NULL, "");
     put_stages(&d, s);
     document_section(&d, DOCUMENT_EVERYWHERE, NULL, "");
-    document_note(&d,
-                  "%zu points: %zu discarded (on no stage's level), %zu on the neighboring stage's level at a boundary.",
-                  s->points, s->discarded, s->mixed);
+    document_note(
+        &d, "%zu points: %zu discarded (on no stage's level), %zu on the neighboring stage's level at a boundary.",
+        s->points, s->discarded, s->mixed);
     document_note(&d, "Not detectable: stages of fewer than %d points, or less than %.0f %% apart.", WAKE_STAGE_LEAST,
                   100 * (s->detectable_ratio - 1));
     for (size_t i = 0; i < s->n_warnings; i++)

@@ -36,11 +36,12 @@
 double validate_precision(const struct sku_figure *f);
 
 /*
- * Compares n tables with the figures of a SKU and what the processor says of itself, and notes the findings. *out becomes the table `validate`, one row a figure in the order of the file, with the
- * metadata of the first table, those of the SKU (sku; one without a name: none is known) and, where the measured CPU
- * does not call itself what the SKU's brand says, `warning`. Units stand in the column `unit`. `detectable` is the
- * smallest deviation that would have been found, in that unit; detectable_percent, of p or the middle of a range, is
- * absent of 0 and of counts. Returns 0, or -1: out of memory; table_free(out) in any case.
+ * Compares n tables with the figures of a SKU and what the processor says of itself, and notes the findings. *out
+ * becomes the table `validate`, one row a figure in the order of the file, with the metadata of the first table, those
+ * of the SKU (sku; one without a name: none is known) and, where the measured CPU does not call itself what the SKU's
+ * brand says, `warning`. Units stand in the column `unit`. `detectable` is the smallest deviation that would have been
+ * found, in that unit; detectable_percent, of p or the middle of a range, is absent of 0 and of counts. Returns 0, or
+ * -1: out of memory; table_free(out) in any case.
  */
 int validate_tables(const struct sku *sku, const struct table *const *tables, size_t n, struct table *out);
 

@@ -86,7 +86,7 @@ static const char *lacking(const struct verdict_width *w)
            : !estimates_known(&w->rate)     ? "rate"
            : !estimates_known(&w->overhead) ? "overhead"
            : !estimates_known(&w->after)    ? "after"
-                                  : NULL;
+                                            : NULL;
 }
 
 static bool cost_inputs_ok(const struct verdict_width *w, size_t n, const struct verdict_load *load)

@@ -282,8 +282,8 @@ static void put_program(struct document *d, const struct program *p, const struc
         document_note(d, "%s: %u bits here by default; %u (%s code) by %s%s", p->name, t->uses, t->bits, code, t->set,
                       about);
     else
-        document_note(d, "%s: %u bits here by default instead of %u (%s code); no setting is known%s", p->name,
-                      t->uses, t->bits, code, about);
+        document_note(d, "%s: %u bits here by default instead of %u (%s code); no setting is known%s", p->name, t->uses,
+                      t->bits, code, about);
 }
 
 static void put_programs(struct document *d, const struct verdict *v)

@@ -190,9 +190,11 @@ static void pivot_print_line(const struct screen *s, const struct pivot *p, cons
 
 static void print_block(const struct screen *s, const struct pivot *p, size_t begin, size_t end)
 {
-    static const char *const styles[] = {
-        [PIVOT_HEADING] = "", [PIVOT_ROW] = "",    [PIVOT_ASIDE] = "\033[2m",
-        [PIVOT_GROUP] = "\033[1m", [PIVOT_REMARK] = ""};
+    static const char *const styles[] = {[PIVOT_HEADING] = "",
+                                         [PIVOT_ROW] = "",
+                                         [PIVOT_ASIDE] = "\033[2m",
+                                         [PIVOT_GROUP] = "\033[1m",
+                                         [PIVOT_REMARK] = ""};
     for (size_t i = 0; i < p->n_lines; i++) {
         const struct pivot_line *line = &p->lines[i];
         const char *style = s->colour ? styles[line->kind] : "";

@@ -31,7 +31,7 @@ __attribute__((format(printf, 3, 4))) void pivot_init(struct pivot *p, size_t n_
 enum pivot_kind {
     PIVOT_HEADING, /* of the columns; before all others */
     PIVOT_ROW,
-    PIVOT_ASIDE, /* a row of what was not measured here and stands beside for comparison: dimmed on a terminal */
+    PIVOT_ASIDE,  /* a row of what was not measured here and stands beside for comparison: dimmed on a terminal */
     PIVOT_GROUP,  /* one field across all columns: what the rows below it have in common */
     PIVOT_REMARK, /* one field below a row, across all columns, indented: what else is to be said of the row */
 };

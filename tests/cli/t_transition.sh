@@ -22,7 +22,7 @@ kinds() {
 run $t 128fma:512fma $model
 verdict "a modelled transition: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
 verdict "the screen fits one page" test "$(wc -l <"$out")" -le 40 -a -z "$(awk 'length > 100' "$out")"
-verdict "the title says MODELLED" grep -q '^128fma -> 512fma  *MODELLED' "$out"
+verdict "it says MODELLED below the title" grep -q '^MODELLED' "$out"
 for text in '^CPU .*6130' '^Machine .*model:xeon-gold-6130.*active cores: 16' '^Source .*modelled' \
     '^Levels.* L0 2\.8.*\[.*L1 2\.(4|39).*L2 1\.9' '^Repetitions .* of 100 used' '^Transition .*2 halts' \
     'characterize-out/128fma_512fma.csv' 'characterize-out/128fma_512fma.json'; do
