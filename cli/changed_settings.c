@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Changes the settings that the options request, restores them, and recovers those of killed runs. */
 #include "cli/changed_settings.h"
 
 #include <signal.h>
@@ -7,10 +8,11 @@
 #include <sys/stat.h>
 
 #include "cli/jobs/jobs.h"
-#include "cli/measured_cpu.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "computer/cpu/cpu.h"
+#include "drivers/active_cores.h"
+#include "drivers/machine.h"
 
 enum { STATE_MAX = 240, ROOT_MAX = 200 };
 
@@ -55,7 +57,7 @@ static bool place_make(const struct options *o, const char *state, struct place 
     return true;
 }
 
-/* What stands for /sys and the rest must be in that folder itself: it may come from somebody else. */
+/* The directories that stand for /sys and the rest must be in that folder itself: it may come from somebody else. */
 static int place_check(const struct options *o)
 {
     static const char *const names[] = {"", "/sys", "/proc", "/dev", "/run"};
@@ -74,7 +76,19 @@ static int place_check(const struct options *o)
     return DONE;
 }
 
-/* Whether other CPUs run kernels as well, or are measured, too. */
+int measured_cpu(const struct options *o, const char *sys, int *cpu, struct machine_error *err)
+{
+    struct cpu_view view;
+    int first = o->n_cpus > 0 ? (int)o->cpus[0] : -1;
+    const struct machine_setup setup = {
+        .cpu = o->cpu.given ? (int)o->cpu.value : -1, .cpus = o->n_cpus > 0 ? &first : NULL, .n_cpus = o->n_cpus > 0};
+    cpu_view_read(sys, &view);
+    if (o->sysroot != NULL)
+        view.allowed = view.online; /* what this process may use says nothing of that machine */
+    return cpu_choose_measured(&view, &setup, cpu, err);
+}
+
+/* True if other CPUs run kernels as well, or are measured, too. */
 static bool uses_others(const struct options *o)
 {
     if (o->job == JOB_TRANSITION)
@@ -105,7 +119,7 @@ static int recover_one(const struct place *place, bool quiet, struct recovered *
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
-/* What this user's runs have left, and what root's have. */
+/* Restores what runs of this user, and those of root, have left changed. */
 static int recover(const struct options *o, bool quiet, struct recovered *r)
 {
     struct place own, root;
@@ -133,7 +147,7 @@ void changed_settings_recover(const struct options *o)
 /* ---- changing ---- */
 
 /* Where a signal ends the program before it could do so itself: whoever holds stderr then may never let go of it. */
-static void changed_settings_put_back(void *s)
+static void put_back(void *s)
 {
     static char line[sizeof(((struct machine_error *)0)->text) + sizeof(((struct machine_error *)0)->remedy) + 20];
     struct machine_error error;
@@ -213,17 +227,17 @@ int changed_settings_begin(const struct options *o, struct settings **out)
     bool wishes = wish.turbo >= 0 || wish.fixed_ghz > 0 || wish.quiet != 0;
     stop_hold();
     status = recover(o, o->quiet, &recovered);
-    if (recovered.lives[0] != '\0' && !wishes && !o->quiet) /* with wishes it is an error, told below */
+    if (recovered.lives[0] != '\0' && !wishes && !o->quiet) /* with wishes it is an error, reported below */
         fprintf(stderr, "%s\n", recovered.lives);
     if (status == DONE && wishes)
         status = change(o, &wish, out);
-    stop_release(*out != NULL ? changed_settings_put_back : NULL, *out);
+    stop_release(*out != NULL ? put_back : NULL, *out);
     if (*out == NULL)
         stop_only_asks(false);
     return status;
 }
 
-/* What was left to others is no failure, but is said. */
+/* Settings that others changed since are reported, but are no failure. */
 static int tell_put_back(int status, const struct machine_error *err)
 {
     if (status != MACHINE_OK)
@@ -256,7 +270,7 @@ int changed_settings_quiet(const struct options *o, enum quiet_part part, struct
     status = settings_add(&place.roots, &wish, s, err);
     if (status == MACHINE_OK)
         status = settings_stands(*s, part, err);
-    stop_release(*s != NULL ? changed_settings_put_back : NULL, *s);
+    stop_release(*s != NULL ? put_back : NULL, *s);
     return status;
 }
 
@@ -265,7 +279,7 @@ int changed_settings_back_to(struct settings *s, size_t mark)
     struct machine_error error = {.status = MACHINE_OK};
     stop_hold();
     int status = settings_back_to(s, mark, &error);
-    stop_release(s != NULL ? changed_settings_put_back : NULL, s);
+    stop_release(s != NULL ? put_back : NULL, s);
     return tell_put_back(status, &error);
 }
 

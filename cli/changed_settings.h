@@ -5,7 +5,11 @@
 #include "cli/options/options.h"
 #include "computer/settings/settings.h"
 
-/* The parts of a quiet machine that are asked for, but for turbo where --turbo chooses it; 0: none. */
+/* The CPU that will be measured, as the machine will choose it (computer/cpu/cpu.h, cpu_choose_measured). `sys`:
+ * "/sys", or that of --sysroot. Returns as cpu_choose(). */
+int measured_cpu(const struct options *o, const char *sys, int *cpu, struct machine_error *err);
+
+/* The parts of a quiet machine that are requested, but for turbo where --turbo chooses it; 0: none. */
 unsigned changed_settings_wished(const struct options *o);
 /* For jobs that measure nothing: what a killed run has left is put back; where that cannot be done it is said, and they
  * go on. Signals wait meanwhile. */
@@ -29,7 +33,7 @@ void changed_settings_tell_left(const struct settings *s);
 /* Back to a settings_mark(). Returns DONE, or FAILED after a line. */
 int changed_settings_back_to(struct settings *s, size_t mark);
 
-/* What --quiet-machine would change, on standard output. Returns an exit status. */
+/* Prints what --quiet-machine would change on standard output. Returns an exit status. */
 int changed_settings_show(const struct options *o);
 /* "in DIR, not on this machine: " with --sysroot, and settings_text(). */
 void changed_settings_text(const struct options *o, const struct settings *s, char *out, size_t size);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a file, or standard output, completely or not at all, and checks beforehand that it can be written. */
 #include "cli/files.h"
 
 #include <errno.h>
@@ -21,8 +22,8 @@ bool file_is_stdout(const char *name)
     return name != NULL && (strcmp(name, "-") == 0 || path_descriptor(name) == STDOUT_FILENO);
 }
 
-/* Whether two names are one in the same directory. Where that is not there yet the spelling decides. */
-static bool files_same_place(const char *a, const char *b)
+/* True if two names are one in the same directory. Where that does not exist yet, the spelling decides. */
+static bool same_place(const char *a, const char *b)
 {
     char why[WHY_SIZE], name_a[NAME_MAX + 1], name_b[NAME_MAX + 1];
     struct stat s, t;
@@ -50,7 +51,7 @@ int files_differ(const char *const *names, const char *const *options, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = i + 1; j < n; j++)
-            if (names[i] != NULL && names[j] != NULL && files_same_place(names[i], names[j]))
+            if (names[i] != NULL && names[j] != NULL && same_place(names[i], names[j]))
                 return refuse(BAD_USAGE, "%s and %s both name '%s'", options[i], options[j], names[i]);
     }
     return DONE;

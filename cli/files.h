@@ -11,17 +11,21 @@ typedef int file_printer(FILE *stream, const void *data);
 
 /* "-" is standard output, and so are /dev/stdout and its other names. */
 bool file_is_stdout(const char *name);
-/* Whether two names lead to one regular file that is there. */
+/* True if two names lead to one existing regular file. */
 bool file_is_same(const char *a, const char *b);
-/* Whether outputs (NULL: none) go to different places, however they are spelled; `options` are their names. DONE, or
- * BAD_USAGE after a line: one would overwrite the other. */
+/*
+ * Checks that outputs (NULL: none) go to different places, however they are spelled; `options` are their names. DONE,
+ * or BAD_USAGE after a line: one would overwrite the other.
+ */
 int files_differ(const char *const *names, const char *const *options, size_t n);
-/* Writes a file, which is there whole or not at all; "-" is standard output. DONE, or FAILED after a line. */
+/* Writes a file completely or not at all; "-" is standard output. DONE, or FAILED after a line. */
 int file_write(const char *name, file_printer *print, const void *data);
 /* The same, but the line goes to `why`. */
 int file_try_write(const char *name, file_printer *print, const void *data, char *why, size_t size);
-/* Whether it can be written, and there is room for `bytes`; NULL and standard output, always. DONE, or FAILED after a
- * line. */
+/*
+ * Checks that it can be written and that there is room for `bytes`; always true of NULL and standard output. DONE, or
+ * FAILED after a line.
+ */
 int file_check(const char *name, uint64_t bytes);
 /* Before a file is written: whether the user has had enough, after a line that names it. */
 bool file_interrupted(const char *name);

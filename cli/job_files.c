@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The files of a profile or a simulation: chosen, checked and written. */
 #include "cli/job_files.h"
 
 #include <stdlib.h>
@@ -8,13 +9,14 @@
 #include "output/plot/plot.h"
 #include "util/text_list.h"
 
-/* What a simulation takes, and a profile of some fifty tasks; larger ones, and folded stacks, are told of when they do
- * not fit. */
+/*
+ * Room for a simulation, or a profile of some fifty tasks; larger ones, and folded stacks, fail when they do not fit.
+ */
 enum { SIMULATION_BYTES = 1000000 };
 static const uint64_t profile_bytes[JOB_FORMS] = {
     [FORM_JSON] = 100000, [FORM_CSV] = 100000, [FORM_PAGE] = 1000000, [FORM_FOLDED] = 100000, [FORM_PLOT] = 100000};
 
-/* What is read is not written over. */
+/* Inputs must not be overwritten. */
 static int spare_inputs(const struct options *o, const struct job_files *f)
 {
     static const char *const out[JOB_FORMS] = {"--json", "--csv", "--output", "--folded", "--plot"};
@@ -67,7 +69,7 @@ FILE *job_files_screen(const struct job_files *f)
 }
 
 /* After a file that was not written: which were, and which thus were not. */
-static void job_files_tell_left(const struct job_files *f, file_printer *const print[JOB_FORMS], int failed)
+static void tell_left(const struct job_files *f, file_printer *const print[JOB_FORMS], int failed)
 {
     char written[500] = "", left[500] = "";
     for (int i = 0; i < JOB_FORMS; i++) {
@@ -89,7 +91,7 @@ int job_files_write(const struct job_files *f, file_printer *const print[JOB_FOR
         if (f->path[i] == NULL || print[i] == NULL)
             continue;
         if (file_write(f->path[i], print[i], data) != DONE) {
-            job_files_tell_left(f, print, i);
+            tell_left(f, print, i);
             return FAILED;
         }
         if (quiet || file_is_stdout(f->path[i]))

@@ -18,7 +18,7 @@ struct job_files {
 int job_files_choose(const struct options *o, struct job_files *f);
 /* Where the table for a person goes: standard output, unless a file goes there. */
 FILE *job_files_screen(const struct job_files *f);
-/* Writes each that has a printer (NULL: it has none), and tells which. DONE, or FAILED after a line. */
+/* Writes each that has a printer (NULL: it has none), and lists them. DONE, or FAILED after a line. */
 int job_files_write(const struct job_files *f, file_printer *const print[JOB_FORMS], const void *data, bool quiet);
 /* Directories that were made and are still empty are removed again. */
 void job_files_free(struct job_files *f);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Opens a machine as the options say, measures tables on it or reads them from --input, and shows progress. */
 #include "cli/measuring.h"
 
 #include <errno.h>
@@ -9,21 +10,20 @@
 #include <unistd.h>
 
 #include "cli/changed_settings.h"
-#include "cli/disturbing.h"
 #include "cli/files.h"
 #include "cli/messages.h"
 #include "cli/privileges.h"
-#include "cli/progress.h"
 #include "cli/stop.h"
 #include "computer/cpu/cpu.h"
 #include "computer/environment/snapshot.h"
 #include "drivers/events/event_code.h"
+#include "drivers/machine.h"
 #include "library/measure.h"
 #include "output/export/schedule.h"
 #include "util/text_list.h"
 
-/* The options of tables, with those that are told otherwise on the command line. */
-static void measuring_options(const struct options *o, struct tables_options *out)
+/* The options of tables, with those that the command line gives in another form. */
+static void table_options(const struct options *o, struct tables_options *out)
 {
     *out = o->tables;
     out->cpu = o->cpu.given ? (int)o->cpu.value : -1;
@@ -38,15 +38,14 @@ static void measuring_options(const struct options *o, struct tables_options *ou
     out->event = o->n_events > 0 ? event_code_select(o->events[0].code) : 0;
 }
 
-/* '1' or '0'; '?': the kernel does not tell. */
+/* '1' or '0'; '?': the kernel does not say. */
 static char smt_active(void)
 {
     char active[8];
     return cpu_read_text("/sys", active, sizeof(active), "devices/system/cpu/smt/active") > 0 ? active[0] : '?';
 }
 
-/* Cores and siblings that are asked to be busy must exist: otherwise the tables would tell of a load that there never
- * was. */
+/* Cores and siblings that are to be busy must exist: otherwise the tables would report a load that never was. */
 static int check_load(const struct measuring *m)
 {
     struct machine_info info;
@@ -73,14 +72,182 @@ bool measuring_has_siblings(const struct measuring *m)
     return !info.modelled && smt_active() == '1';
 }
 
-/* What tables of refinements ask for. */
-static void measuring_refine(const struct options *o, struct measuring *m)
+/* ---- --interference: a busy machine around what is measured ---- */
+
+/* For the refinement `busy` of a quiet machine's table, unless the command line has another one. */
+static enum interference wanted_kind(const struct options *o)
+{
+    bool refines = o->sysroot != NULL ? false : o->job == JOB_ALL || (o->job == JOB_TABLE && o->table->refines);
+    return o->interference == INTERFERENCE_NONE && o->quiet_given && refines ? INTERFERENCE_MAKE : o->interference;
+}
+
+int disturbing_ready(const struct options *o, struct interferer **out, char *text, size_t size)
+{
+    struct interference_plan plan;
+    struct machine_error error;
+    struct cpu_view view;
+    int cpu;
+    *out = NULL;
+    text[0] = '\0';
+    enum interference kind = wanted_kind(o);
+    if (kind == INTERFERENCE_NONE)
+        return DONE;
+    if (measured_cpu(o, "/sys", &cpu, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    cpu_view_read("/sys", &view);
+    if (interference_plan_for(kind, &view, "/sys", "/proc", cpu, &plan, &error) != MACHINE_OK ||
+        interference_ready(&plan, out, &error) != MACHINE_OK)
+        return o->interference != INTERFERENCE_NONE ? complain_of_machine("", &error) : DONE;
+    interference_plan_text(&plan, text, size);
+    return DONE;
+}
+
+int disturbing_begin(struct interferer *i)
+{
+    struct machine_error error;
+    return i == NULL || interference_begin(i, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
+}
+
+int disturbing_end(struct interferer *i)
+{
+    struct machine_error error;
+    return i == NULL || interference_end(i, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
+}
+
+/*
+ * ---- the computer, brought from one refinement into the next while a table is measured (doc/quiet-machine.md, "How
+ * repeatable is this core"): with interference, as found, then with ever more parts of --quiet-machine ----
+ */
+
+/* Each refinement adds these to those above it. */
+static const unsigned parts_of[REFINEMENTS] = {
+    [REFINED_SETTINGS] = QUIET_GOVERNOR | QUIET_EPP | QUIET_TURBO | QUIET_CSTATES | QUIET_SMT | QUIET_TICK,
+    [REFINED_ISOLATED] = QUIET_ISOLATE,
+    [REFINED_IRQS_AWAY] = QUIET_IRQ | QUIET_WORKQUEUE,
+};
+
+static bool isolated_since_boot(const struct options *o)
+{
+    struct cpu_mask isolated;
+    struct machine_error ignored;
+    int cpu;
+    return o->sysroot == NULL && measured_cpu(o, "/sys", &cpu, &ignored) == MACHINE_OK &&
+           cpu_read_list("/sys", &isolated, "devices/system/cpu/isolated") && cpu_mask_has(&isolated, cpu);
+}
+
+/* Nothing but turbo and frequency. */
+static int back_to_base(struct refining *f, struct machine_error *err)
+{
+    f->begun = true;
+    f->in_force = f->had = 0;
+    return changed_settings_back_to(*f->settings, settings_base(*f->settings)) == DONE
+               ? MACHINE_OK
+               : machine_fail(err, MACHINE_FAILED, "", "settings could not be restored between two refinements");
+}
+
+/* Parts one by one: of each is known whether there is something of it here. */
+static int add_parts(struct refining *f, unsigned parts, struct machine_error *err)
+{
+    for (int i = 0; i < QUIET_PARTS; i++) {
+        const unsigned part = 1u << i;
+        if ((parts & part) == 0)
+            continue;
+        int status = changed_settings_quiet(f->options, part, f->settings, err);
+        if (status != MACHINE_OK && status != MACHINE_CANNOT)
+            return status;
+        f->in_force |= part;
+        f->had |= status == MACHINE_OK ? part : 0;
+        f->why[i] = *err;
+    }
+    return MACHINE_OK;
+}
+
+static int refuse_unwished(unsigned parts, struct machine_error *err)
+{
+    char names[120] = "";
+    for (int i = 0; i < QUIET_PARTS; i++)
+        if ((parts & QUIET_DEFAULT & 1u << i) != 0)
+            text_list_add(names, sizeof(names), ",", "%s", settings_part_names[i]);
+    return machine_fail(err, MACHINE_CANNOT, "name them, or none", "needs %s, which --quiet-machine=... leaves out",
+                        names);
+}
+
+/* Everything up to a refinement that --quiet-machine makes. */
+static int refine_settings(struct refining *f, enum refinement r, struct machine_error *err)
+{
+    const unsigned wished = changed_settings_wished(f->options);
+    unsigned parts = 0;
+    for (int i = 0; i <= (int)r; i++)
+        parts |= parts_of[i] & wished;
+    int status = !f->begun || (f->in_force & ~parts) != 0 ? back_to_base(f, err) : MACHINE_OK;
+    if (status == MACHINE_OK)
+        status = add_parts(f, parts & ~f->in_force, err);
+    if (status != MACHINE_OK)
+        return status;
+    bool at_boot = r == REFINED_ISOLATED && isolated_since_boot(f->options);
+    if (parts_of[r] == 0 || (f->had & parts_of[r]) != 0 || at_boot)
+        return MACHINE_OK;
+    if ((wished & parts_of[r]) == 0)
+        return refuse_unwished(parts_of[r], err);
+    *err = f->why[__builtin_ctz(wished & parts_of[r])];
+    return MACHINE_CANNOT;
+}
+
+static int refine_busy(struct refining *f, char *told, struct machine_error *err)
+{
+    if (f->busy == NULL)
+        return machine_fail(err, MACHINE_CANNOT, "", "needs --interference NAME");
+    int status = back_to_base(f, err);
+    if (status == MACHINE_OK)
+        status = interference_begin(f->busy, err);
+    if (status == MACHINE_OK)
+        snprintf(told, TABLES_TOLD_MAX, "interference %s", f->busy_text);
+    return status;
+}
+
+static int refine(void *data, enum refinement r, char *told, struct machine_error *err)
+{
+    struct refining *f = data;
+    told[0] = '\0';
+    if (r == REFINED_BUSY)
+        return refine_busy(f, told, err);
+    int status = f->busy != NULL ? interference_end(f->busy, err) : MACHINE_OK;
+    if (status != MACHINE_OK)
+        return status;
+    if (r == REFINED_QUIET)
+        return back_to_base(f, err);
+    if (!f->options->quiet_given)
+        return machine_fail(err, MACHINE_CANNOT, "", "needs --quiet-machine");
+    status = refine_settings(f, r, err);
+    if (status == MACHINE_OK)
+        snprintf(told, TABLES_TOLD_MAX, "%s", settings_text(*f->settings));
+    return status;
+}
+
+static int end_refining(struct refining *f, struct machine_error *err)
+{
+    int status = f->busy != NULL ? interference_end(f->busy, err) : MACHINE_OK;
+    if (status != MACHINE_OK || !f->begun)
+        return status;
+    return add_parts(f, changed_settings_wished(f->options) & ~f->in_force, err);
+}
+
+static void report_left(const struct refining *f)
+{
+    if (f->begun && !f->options->quiet)
+        changed_settings_tell_left(*f->settings);
+}
+
+/* ---- one machine, and its tables ---- */
+
+/* Prepares what tables of refinements request. */
+static void prepare_refining(const struct options *o, struct measuring *m)
 {
     if (o->sysroot == NULL && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
         return;
     m->refining = (struct refining){
         .options = o, .settings = &m->changed, .busy = m->interferer, .busy_text = m->disturbed};
-    m->options.refine = refining_refine;
+    m->options.refine = refine;
     m->options.refine_data = &m->refining;
 }
 
@@ -90,7 +257,7 @@ int measuring_open(const struct options *o, struct measuring *m)
     memset(m, 0, sizeof(*m));
     m->quiet = o->quiet;
     m->sysroot = o->sysroot;
-    measuring_options(o, &m->options);
+    table_options(o, &m->options);
     /* first: who disturbs is not to follow this process into a cpuset or onto its CPU */
     int status = disturbing_ready(o, &m->interferer, m->disturbed, sizeof(m->disturbed));
     m->disturbs = o->interference != INTERFERENCE_NONE;
@@ -115,7 +282,7 @@ int measuring_open(const struct options *o, struct measuring *m)
         snprintf(m->base_text, sizeof(m->base_text), "%s", m->settings_text);
     if (m->disturbs)
         text_list_add(m->settings_text, sizeof(m->settings_text), "; ", "interference %s", m->disturbed);
-    measuring_refine(o, m);
+    prepare_refining(o, m);
     return DONE;
 }
 
@@ -143,7 +310,7 @@ int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, s
     return status;
 }
 
-/* Seconds left by what has been measured so far; NaN while that tells nothing. */
+/* Seconds left, judging by what has been measured so far; NaN while that is too little. */
 static double time_left(const struct measuring *m, double part, double elapsed)
 {
     double passed = part * m->expected[m->current], rest = 0;
@@ -156,7 +323,7 @@ static double time_left(const struct measuring *m, double part, double elapsed)
     return passed > 0 && elapsed > 1 ? elapsed / passed * rest : NAN;
 }
 
-static int measuring_on_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
+static int on_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
 {
     struct measuring *m = data;
     double elapsed = done < n ? progress_due(&m->progress) : 0;
@@ -179,8 +346,8 @@ static void on_cell(void *data, const struct table_kind *k, const struct cell *c
     }
 }
 
-/* A table that refines the computer by itself tells what it did; where it did that is known here. */
-static void measuring_put_settings(const struct measuring *m, const struct table_kind *k, struct table *t)
+/* A table that refines the computer by itself reports what it did; where it did that is known here. */
+static void put_settings(const struct measuring *m, const struct table_kind *k, struct table *t)
 {
     const char *own = k->refines ? table_setting(t, "settings") : NULL;
     char text[sizeof(m->settings_text) + 1500] = "";
@@ -197,7 +364,7 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
                     struct table *out)
 {
     struct machine_error error = {.status = MACHINE_OK};
-    const struct tables_watch watch = {measuring_on_progress, on_cell, m};
+    const struct tables_watch watch = {on_progress, on_cell, m};
     for (size_t i = 0; i < m->n_kinds && m->kinds[m->current] != k; i++)
         m->current = m->kinds[i] == k ? i : m->current;
     stop_only_asks(true); /* what the machine has changed must be put back */
@@ -206,12 +373,12 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
         return status;
     status = tables_measure(k, &m->machine, &m->options, store, &watch, out, &error);
     if (k->refines && status == MACHINE_OK && m->n_kinds > 1)
-        status = refining_end(&m->refining, &error);
+        status = end_refining(&m->refining, &error);
     progress_end(&m->progress);
     if (status == MACHINE_OK) {
         if (k->refines && m->n_kinds == 1)
-            refining_tell_left(&m->refining);
-        measuring_put_settings(m, k, out);
+            report_left(&m->refining);
+        put_settings(m, k, out);
         return DONE;
     }
     snprintf(m->failure, sizeof(m->failure), "%s", error.text);
@@ -235,7 +402,7 @@ int measuring_close(struct measuring *m)
 
 enum { WHY_SIZE = 500 };
 
-/* The table behind the last one is there. */
+/* Keeps the table after the last one, which is complete. */
 static void collect_keep(struct collected *c)
 {
     c->list[c->n] = &c->table[c->n];

@@ -6,8 +6,7 @@
 #include <stddef.h>
 
 #include "cli/options/options.h"
-#include "cli/progress.h"
-#include "cli/refining.h"
+#include "cli/messages.h"
 #include "computer/interference/interference.h"
 #include "drivers/machine.h"
 #include "computer/settings/settings.h"
@@ -15,6 +14,18 @@
 #include "tables/table/tables.h"
 
 enum { MEASURING_TABLES_MAX = 32 };
+
+/* A table that refines the computer (tables_options.refine): what is in force. */
+struct refining {
+    const struct options *options;
+    struct settings **settings; /* of the run: turbo and frequency stay */
+    struct interferer *busy;    /* for `busy`; NULL: there is none ... */
+    const char *busy_text;      /* ... else what it is, in words */
+    bool begun;
+    unsigned in_force;                     /* parts of --quiet-machine that are, or that could not be ... */
+    unsigned had;                          /* ... and those of which there is something here */
+    struct machine_error why[QUIET_PARTS]; /* of the others */
+};
 
 struct measuring {
     struct machine machine;
@@ -25,7 +36,7 @@ struct measuring {
     bool disturbs;                 /* whatever is measured: --interference */
     struct refining refining;
     char settings_text[1300];
-    char base_text[1300]; /* of it, what refinements leave: turbo and frequency, where they do not tell it themselves */
+    char base_text[1300]; /* of it, what refinements leave and do not report themselves: turbo and frequency */
     struct tables_options options;
     bool quiet;
     const char *sysroot; /* NULL: this machine */
@@ -40,14 +51,24 @@ struct measuring {
     size_t cells_done, cells; /* of the table at hand */
 };
 
-/* Changes the settings that are asked for and opens the machine. DONE, or an exit status after a line. */
+/* --interference. All: DONE, or an exit status after a line. */
+/* Before anything is changed or pinned. *out is NULL where none is needed, which the others allow; `text`: "", or what
+ * it will be, in words. */
+int disturbing_ready(const struct options *o, struct interferer **out, char *text, size_t size);
+int disturbing_begin(struct interferer *i);
+/* FAILED also where it had ended before: then what was measured is not what was requested. */
+int disturbing_end(struct interferer *i);
+
+/* Changes the requested settings and opens the machine. DONE, or an exit status after a line. */
 int measuring_open(const struct options *o, struct measuring *m);
-/* The tables that will be measured, so that the time left can be told, and whether the machine can do what the options
- * ask for. DONE, or an exit status after a line. */
+/*
+ * Plans the tables that will be measured, so that the time left is known, and checks that the machine can do what the
+ * options request. DONE, or an exit status after a line.
+ */
 int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, size_t n);
-/* What --interference asks for runs from here on, until measuring_close(). DONE, or an exit status after a line. */
+/* Starts the requested --interference, which runs until measuring_close(). DONE, or an exit status after a line. */
 int measuring_disturb(struct measuring *m);
-/* Whether cores here have active SMT siblings; false of models. */
+/* True if cores here have active SMT siblings; false for models. */
 bool measuring_has_siblings(const struct measuring *m);
 /* Measures one of them. DONE with *out filled, or an exit status after a line (unless interrupted: stop_asked()). */
 int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,
@@ -71,6 +92,8 @@ struct collected {
 int collect_tables(const struct options *o, const struct table_kind *const *kinds, size_t n, struct collected *c);
 void collect_free(struct collected *c);
 
-/* Whether tables in this form ("json", "csv") lie in the directory itself, not in its folder tables: someone gave
- * DIR/tables for DIR. */
+/*
+ * True if tables in this form ("json", "csv") are in the directory itself, not in its folder tables: someone gave
+ * DIR/tables for DIR.
+ */
 bool measuring_holds_tables(const char *directory, const char *form);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the program says beside its results, one line each: on standard error, but for the names of files. */
+/* The program's messages, one line each: on standard error, but for the names of files. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,11 +22,25 @@ int complain_out_of_memory(void); /* FAILED */
 /* How many lines these have written; a signal handler may ask. */
 int messages_told(void);
 
-/* The same with a remedy behind it, if there is one. */
+/* The same followed by a remedy, if there is one. */
 void complain_with_remedy(const char *text, const char *remedy);
 
 /* The same of what a machine has refused, `about` in front of it unless it is "". Returns the exit status. */
 int complain_of_machine(const char *about, const struct machine_error *e);
 
-/* Whether to use colour on a stream: a terminal that can, and NO_COLOR (no-color.org) not set or empty. */
+/* True if a stream takes colour: a terminal that can, and NO_COLOR (no-color.org) not set or empty. */
 bool messages_colour(FILE *out);
+
+/* One line that is rewritten while a measurement runs: what is done and the time left. On a terminal only. */
+struct progress {
+    bool shown;         /* standard error is a terminal, and not --quiet */
+    double begin, last; /* seconds, CLOCK_MONOTONIC */
+};
+
+void progress_begin(struct progress *p, bool quiet);
+/* Seconds since then where it is time for another line, which is to be shown now; else 0. */
+double progress_due(struct progress *p);
+/* The line, with the seconds left; NaN: nobody knows. */
+void progress_show(double left, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Removes the line. */
+void progress_end(const struct progress *p);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gives up the capabilities of root that a job does not need. */
 #include "cli/privileges.h"
 
 #include <errno.h>
@@ -59,7 +60,7 @@ static uint64_t privileges_of(enum job job)
 }
 
 /* Of the calling thread; nothing can be inherited. Returns 0 or an error number. */
-static int privileges_limit(uint64_t kept)
+static int limit(uint64_t kept)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2];
@@ -73,7 +74,7 @@ static int privileges_limit(uint64_t kept)
     return syscall(SYS_capset, &head, data) == 0 ? 0 : errno;
 }
 
-/* What a program that root starts could get; refused (EPERM) where there is nothing to get. */
+/* Limits what a program that root starts could get; refused (EPERM) where there is nothing to get. */
 static void limit_children(uint64_t kept)
 {
     for (int cap = 0; cap < 64; cap++)
@@ -95,7 +96,7 @@ int privileges_keep(const struct options *o)
     if (o->profile.command == NULL) /* that one has what its user has */
         limit_children(kept);
     (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    int error = privileges_limit(kept);
+    int error = limit(kept);
     return error == 0 ? DONE : refuse(FAILED, "cannot give up capabilities: %s", strerror(error));
 }
 
@@ -103,5 +104,5 @@ void privileges_opened(const struct options *o, const char *machine, bool change
 {
     bool opens_no_more = strcmp(machine, "timing") == 0 || strcmp(machine, "helper") == 0;
     if (o->job == JOB_TRANSITION && opens_no_more && !changed)
-        (void)privileges_limit(for_files | for_running | for_tests);
+        (void)limit(for_files | for_running | for_tests);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of root's power a job keeps (doc/security.md, "Capabilities"): all others are given up before it begins, for the
- * programs that it starts as well.
+ * The capabilities of root that a job keeps (doc/security.md, "Capabilities"): all others are given up before it
+ * begins, for the programs that it starts as well.
  */
 #pragma once
 

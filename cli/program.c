@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What all programs do before and after their jobs: streams, options, privileges, signals, the exit status. */
+/* Does what all programs do before and after their jobs: streams, options, privileges, signals, the exit status. */
 #include "cli/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/block_faults.h"
 #include "cli/changed_settings.h"
 #include "cli/messages.h"
 #include "cli/privileges.h"
@@ -50,12 +50,39 @@ static void fill_standard_streams(void)
             _exit(FAILED);
 }
 
-/* The output is written at the end, as far as it fits, by close_stdout(), which can tell why it fails. */
+/*
+ * Output that fits is written at the end, by close_stdout(), which can report why that fails; the text of --help fits.
+ */
 static void buffer_stdout(void)
 {
     static char buffer[65536];
     if (isatty(STDOUT_FILENO) == 0)
         setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+}
+
+/* ---- blocks of --kernel-file that fault after more rounds than were tried ---- */
+
+/* Only what a signal handler may call. */
+static void tell_and_end(int signal)
+{
+    static const char line[] =
+        "characterize: a block of --kernel-file faulted after more rounds than it was tried for: "
+        "it leaves its buffer, or divides by 0; nothing was written. Settings of the machine "
+        "that the run had changed: --restore\n";
+    (void)signal;
+    (void)!write(STDERR_FILENO, line, sizeof(line) - 1);
+    _exit(FAILED);
+}
+
+/* From now on a fault of the program ends it with one line that names such blocks, and status 1. */
+static void report_block_faults(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    struct sigaction action;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = tell_and_end;
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        (void)sigaction(faults[i], &action, NULL);
 }
 
 /* The program that does a job of characterize; NULL: characterize itself. */
@@ -101,7 +128,7 @@ int program_main(int argc, char **argv, const struct option_program *program, in
     if (program->job == JOB_NONE && program_of(options.job) != NULL)
         return execute(program_of(options.job), argv);
     if (options.blocks.n > 0)
-        block_faults_tell();
+        report_block_faults();
     if (options.job == JOB_ANALYZE || options.job == JOB_LIST || options.job == JOB_SIMULATE ||
         options.job == JOB_PROFILE)
         changed_settings_recover(&options); /* the others do it themselves; --check changes nothing */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Begins or continues the directory of --all: identity, finished cells, tables. */
 #include "cli/run_directory.h"
 
 #include <dirent.h>
@@ -42,7 +43,7 @@ static char *read_system_file(const char *name, size_t *length)
     return in != NULL ? file_read(in, length) : NULL;
 }
 
-/* What tells one piece of silicon from another of the same brand string, as far as anybody can read it. */
+/* Whatever distinguishes a piece of silicon from others of the same brand string, as far as anybody can read it. */
 static void put_host(json_t *o)
 {
     struct utsname name;
@@ -107,7 +108,7 @@ static json_t *machine_object(const struct options *o, const struct measuring *m
     return object;
 }
 
-static json_t *run_identity_number(const struct given_number *n)
+static json_t *identity_number(const struct given_number *n)
 {
     return n->given ? json_real(n->value) : json_null();
 }
@@ -145,11 +146,10 @@ static json_t *options_object(const struct options *o)
     json_t *all = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}", "--kernels", kernels, "--cpus",
         number_list(o->cpus, o->n_cpus), "--active-cores", number_list(o->tables.active, o->tables.n_active), "--cpu",
-        run_identity_number(&o->cpu), "--runs", run_identity_number(&o->runs), "--period",
-        run_identity_number(&o->period_us), "--warmup", run_identity_number(&o->warmup_us), "--observe",
-        run_identity_number(&o->observe_us), "--companion", corunner, "--siblings",
-        o->tables.siblings ? "busy" : "idle", "--seed", seed, "--brief", (int)o->tables.brief, "--event", event,
-        "--turbo", turbo, "--fixed-frequency", run_identity_number(&o->fixed_ghz));
+        identity_number(&o->cpu), "--runs", identity_number(&o->runs), "--period", identity_number(&o->period_us),
+        "--warmup", identity_number(&o->warmup_us), "--observe", identity_number(&o->observe_us), "--companion",
+        corunner, "--siblings", o->tables.siblings ? "busy" : "idle", "--seed", seed, "--brief", (int)o->tables.brief,
+        "--event", event, "--turbo", turbo, "--fixed-frequency", identity_number(&o->fixed_ghz));
     if (o->blocks.n > 0)
         json_object_set_new(all, "--kernel-file", code_object(&o->blocks));
     if (o->tables.burst_count > 0)
@@ -165,7 +165,7 @@ static json_t *run_identity(const struct options *o, const struct measuring *m)
                      "options", options);
 }
 
-static void run_identity_show(const json_t *v, char *out, size_t size)
+static void identity_show(const json_t *v, char *out, size_t size)
 {
     if (json_is_string(v)) {
         snprintf(out, size, "'%.80s'", json_string_value(v));
@@ -187,8 +187,8 @@ static int differing_member(const char *key, const json_t *a, const json_t *b, c
         snprintf(why, size, "the settings of this computer differ: %s", differences);
         return 1;
     }
-    run_identity_show(here, mine, sizeof(mine));
-    run_identity_show(there, theirs, sizeof(theirs));
+    identity_show(here, mine, sizeof(mine));
+    identity_show(there, theirs, sizeof(theirs));
     snprintf(why, size, "%s is %s in that run and %s in this one", key, theirs, mine);
     return 1;
 }
@@ -210,8 +210,8 @@ static int differing_members(const json_t *here, const json_t *there, char *why,
     return 0;
 }
 
-/* Whether two agree. If not, one clause in `why`: what is different, here and there. */
-static int run_identity_differs(const json_t *here, const json_t *there, char *why, size_t size)
+/* 0 if two agree. If not, one clause in `why`: what is different, here and there. */
+static int identity_differs(const json_t *here, const json_t *there, char *why, size_t size)
 {
     return differing_member("format", here, there, why, size) || differing_member("version", here, there, why, size) ||
            differing_members(json_object_get(here, "machine"), json_object_get(there, "machine"), why, size) ||
@@ -269,9 +269,8 @@ static int print_identity(FILE *stream, const void *identity)
                                                                                                                     : 0;
 }
 
-/* Whether what is there may be gone on with. */
-static int run_directory_compare(const char *path, const char *file, const char *text, size_t length,
-                                 const json_t *identity)
+/* Checks that the run that is there may be continued. */
+static int compare(const char *path, const char *file, const char *text, size_t length, const json_t *identity)
 {
     char why[400];
     json_error_t error;
@@ -279,7 +278,7 @@ static int run_directory_compare(const char *path, const char *file, const char 
     if (there == NULL)
         return refuse(BAD_USAGE, "%s:%d: %s; choose another directory with --output DIR", file, error.line,
                       error.text[0] != '\0' ? error.text : "out of memory");
-    int differs = run_identity_differs(identity, there, why, sizeof(why));
+    int differs = identity_differs(identity, there, why, sizeof(why));
     json_decref(there);
     if (differs)
         return refuse(BAD_USAGE,
@@ -290,8 +289,8 @@ static int run_directory_compare(const char *path, const char *file, const char 
 }
 
 /*
- * What a run that was killed had begun to write goes, everywhere below the directory of that run. What stands in the
- * folders of its files and is no file (a link, a pipe) would be found out only after something had been measured.
+ * Removes what a killed run had begun to write, everywhere below its directory. Anything else than a file (a link, a
+ * pipe) in its folders is refused here, before anything is measured.
  */
 static int sweep(int fd, const char *path, unsigned depth)
 {
@@ -321,7 +320,7 @@ static int sweep(int fd, const char *path, unsigned depth)
     return status;
 }
 
-static int run_directory_begin(struct run_directory *d, bool resume, const char *file, const json_t *identity)
+static int directory_begin(struct run_directory *d, bool resume, const char *file, const json_t *identity)
 {
     char why[WHY_SIZE];
     size_t length = 0;
@@ -338,7 +337,7 @@ static int run_directory_begin(struct run_directory *d, bool resume, const char 
         complain("no run to resume in %s: starting one", d->path);
     if (text == NULL)
         return file_write(file, print_identity, identity);
-    int status = resume ? run_directory_compare(d->path, file, text, length, identity)
+    int status = resume ? compare(d->path, file, text, length, identity)
                         : refuse(BAD_USAGE,
                                  "%s already contains a run; continue it with --resume, or choose another directory "
                                  "with --output DIR",
@@ -349,7 +348,7 @@ static int run_directory_begin(struct run_directory *d, bool resume, const char 
     return status;
 }
 
-/* A model that came through a pipe cannot be read a second time, and --resume could not tell it from another. */
+/* A model that came through a pipe cannot be read a second time, and --resume could not recognize it. */
 static int check_model(const json_t *identity, const struct options *o)
 {
     const json_t *machine = json_object_get(identity, "machine");
@@ -377,7 +376,7 @@ int run_directory_open(const char *path, bool resume, const struct options *o, c
     status = identity == NULL || file == NULL ? complain_out_of_memory() : check_model(identity, o);
     status = status == DONE ? lock(d) : status;
     if (status == DONE)
-        status = run_directory_begin(d, resume, file, identity);
+        status = directory_begin(d, resume, file, identity);
     free(file);
     json_decref(identity);
     return status;
@@ -391,7 +390,7 @@ static char *cell_file(const struct run_directory *d, const struct table_kind *k
     return asprintf(&path, "%s/cells/%s/%s.json", d->path, k->name, c->id) < 0 ? NULL : path;
 }
 
-/* What cannot be read is as good as not there. */
+/* A cell that cannot be read counts as missing. */
 static char *load(void *data, const struct table_kind *k, const struct cell *c)
 {
     char why[WHY_SIZE];
@@ -410,7 +409,7 @@ static void refused(void *data, const struct table_kind *k, const struct cell *c
     free(file);
 }
 
-/* What is written by its name would be split over two places, or be lost. */
+/* Without it, what is written by its name would be split over two places, or be lost. */
 static bool is_there(const struct run_directory *d)
 {
     struct stat named, held;
@@ -418,7 +417,7 @@ static bool is_there(const struct run_directory *d)
            named.st_ino == held.st_ino;
 }
 
-/* What became of a directory that is not there, and what can be done about it. */
+/* The fate of a directory that is not there, and what can be done about it. */
 static const char *gone(const struct run_directory *d, const char **remedy)
 {
     struct stat held;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The directory of --all. run.json says which machine and which options it belongs to; each finished cell is a file
- * under cells/, there whole or not at all, so that a run that was cut off at any point goes on with the next cell.
+ * under cells/, written completely or not at all, so that a run that was cut off at any point continues with the next
+ * cell.
  */
 #pragma once
 
@@ -26,7 +27,7 @@ struct run_directory {
  */
 int run_directory_open(const char *path, bool resume, const struct options *o, const struct measuring *m,
                        struct run_directory *d);
-/* Whether it is still where it was opened. DONE, or FAILED after a line: it was removed or renamed meanwhile. */
+/* Checks that it is still where it was opened. DONE, or FAILED after a line: it was removed or renamed meanwhile. */
 int run_directory_check(const struct run_directory *d);
 /* Its cells, for tables_measure(). */
 struct tables_store run_directory_store(struct run_directory *d);

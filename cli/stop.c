@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ends the program on a signal: at once, or after what must be finished or put back. */
 #include "cli/stop.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static const struct timespec stop_time = {.tv_nsec = 700000000};
 
 /* the only state that a signal handler may touch */
 static volatile sig_atomic_t asked, only_asks, first_ends, ended;
-static volatile sig_atomic_t told_before; /* lines, when it was asked to stop */
+static volatile sig_atomic_t told_before; /* messages_told() when it was asked to stop */
 static const char *volatile line;         /* NULL: the usual one */
 static sem_t rung;
 
@@ -67,7 +68,7 @@ static void on_signal(int number, siginfo_t *info, void *unused)
     errno = error;
 }
 
-/* Ends the program when it was asked to stop and does not. */
+/* Ends the program when it was requested to stop and does not. */
 static void *watch(void *unused)
 {
     while (sem_wait(&rung) != 0) {

@@ -16,7 +16,7 @@ void stop_install(void);
 /* From here on a signal only asks (true), or ends the program at once (false, the state at start). */
 void stop_only_asks(bool asks);
 
-/* Whether one of the signals has come. */
+/* True if one of the signals has come. */
 bool stop_asked(void);
 
 /*
@@ -27,12 +27,12 @@ bool stop_asked(void);
 void stop_first_ends(bool first);
 int stop_ended(void);
 
-/* What the program says when a signal ends it, instead of the usual line; valid until then. NULL: the usual one. */
+/* Sets the message for the end by a signal, instead of the usual line; valid until then. NULL: the usual one. */
 void stop_says(const char *line);
 
 /*
- * What must be put back before the program ends. Between hold and release it changes hands: a signal that ends the
- * program waits for that, and calls put_back(data) if it is not NULL then.
+ * Registers what must be put back before the program ends. Between hold and release it changes hands: a signal that
+ * ends the program waits for that, and calls put_back(data) if it is not NULL then.
  */
 void stop_hold(void);
 void stop_release(void (*put_back)(void *), void *data);

@@ -10,7 +10,7 @@
 
 #include "drivers/helper/helper_device.h"
 #include "drivers/machine.h"
-#include "computer/msr/msr_survey.h"
+#include "computer/msr/msr_device.h"
 
 /* The answers, as the system gave them. */
 struct choice_facts {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The steps from a switch, or from a recorded trace, to its phases, and the checks of a request that need the
+ * machine.
+ */
 #include "library/measure.h"
 
 #include <math.h>

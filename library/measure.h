@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the program and the functions of include/characterize/ do alike: the checks of requests that need the
- * machine, and the steps from a switch or a recorded trace to its phases.
+ * The steps that the program shares with the functions of include/characterize/: the checks of requests that need the
+ * machine, and those from a switch or a recorded trace to its phases.
  */
 #pragma once
 
@@ -13,14 +13,16 @@
 #include "tables/table/tables.h"
 #include "trace/trace.h"
 
-/* Whether a machine can run a kernel. MACHINE_CANNOT with *err: which features it lacks, and what it can run. */
+/* Checks that a machine can run a kernel. MACHINE_CANNOT with *err: which features it lacks, and what it can run. */
 int measure_check_kernel(const struct payload *p, const struct machine_info *info, struct machine_error *err);
 
 /* How many samples a switch is to have, *samples; MACHINE_BAD_INPUT with *err: more than memory holds. */
 int measure_check_amount(const struct transition_setup *s, double *samples, struct machine_error *err);
 
-/* Whether the machine has as many cores as tables are to be measured with: they would only take those that fit.
- * MACHINE_BAD_INPUT with *err: it has not. */
+/*
+ * Checks that the machine has as many cores as tables are to be measured with: they would only take those that fit.
+ * MACHINE_BAD_INPUT with *err: it has not.
+ */
 int measure_check_cores(const struct machine_info *info, const struct tables_options *o, struct machine_error *err);
 
 /*
@@ -31,7 +33,7 @@ int measure_switch(const struct guard *g, const struct transition_setup *s, stru
                    struct machine_error *err);
 
 /*
- * Reads a recorded trace (CSV). MACHINE_BAD_INPUT: *err says where and why, to be put behind the file's name:
+ * Reads a recorded trace (CSV). MACHINE_BAD_INPUT: *err says where and why, to be appended to the file's name:
  * ":LINE:COLUMN: WHY" or ": WHY".
  */
 int measure_read_trace(FILE *in, struct trace *t, struct machine_error *err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Brackets of slots in which the neighbors run something else: what a kernel loses beside them. */
 #include "probes/beside.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 
 /* A neighbor comes to run steadily while the machine prepares itself, which it does in about so long. */
 #define PREPARE_US 25e3
+/* Of the samples that a slot should have. */
 #define SAMPLES_LEAST 0.25
 
 struct beside_rig {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Brackets A B A in random order: the ratio of two kernels' frequencies, free of drift. */
 #include "probes/brackets.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 
 /* A recording, of as many brackets as fit: A B A C A ... */
 #define RECORDING_US 100e3
+/* Us that a machine runs at a time while code settles; the factor by which slots grow where they do not suffice. */
 #define SETTLE_PIECE_US 5000.0
 #define BEFORE_GROWS 4
 #define SURELY 0.2 /* of what suffices: where A is slower now and then its upper limit is 1 */
@@ -203,7 +205,7 @@ static int brackets_round(struct bracket_rig *g, struct machine_error *err)
     return status;
 }
 
-static bool brackets_suffice(const struct brackets_setup *s, const struct brackets_result *r)
+static bool suffice(const struct brackets_setup *s, const struct brackets_result *r)
 {
     if (r->rounds < s->least)
         return false;
@@ -225,7 +227,7 @@ static bool brackets_carry(const struct bracket_rig *g)
 }
 
 /* Begins anew with longer slots, where they do not suffice and a recording may last so long. */
-static void brackets_lengthen(struct bracket_rig *g, double longest_us)
+static void lengthen(struct bracket_rig *g, double longest_us)
 {
     const double before = BEFORE_GROWS * g->own.before_us;
     if (before > BEFORE_MOST_US || (longest_us > 0 && 3 * (before + g->own.observe_us) > longest_us) ||
@@ -238,7 +240,7 @@ static void brackets_lengthen(struct bracket_rig *g, double longest_us)
         g->out->seen[k].n = 0;
 }
 
-static int brackets_settle(struct bracket_rig *g, struct machine_error *err)
+static int settle(struct bracket_rig *g, struct machine_error *err)
 {
     int status = MACHINE_OK;
     for (double left = g->s->settle_us; left > 0 && !status; left -= SETTLE_PIECE_US) {
@@ -256,12 +258,12 @@ static int brackets_all(struct bracket_rig *g, struct machine_error *err)
     int bad = sequence_trace(&g->sequence, &g->trace);
     for (size_t k = 0; k < g->s->n; k++)
         bad |= sequence_trace(&g->sequence, &g->out->seen[k]);
-    int status = bad ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : brackets_settle(g, err);
+    int status = bad ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : settle(g, err);
     g->m->ops->info(g->m, &info);
-    while (!status && !brackets_suffice(g->s, g->out)) {
+    while (!status && !suffice(g->s, g->out)) {
         status = brackets_round(g, err);
         if (!status && g->out->rounds == g->s->least)
-            brackets_lengthen(g, info.longest_us);
+            lengthen(g, info.longest_us);
         if (g->s->progress && g->s->progress(g->s->data, g->out->rounds, g->s->most))
             break;
     }

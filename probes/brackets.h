@@ -9,6 +9,7 @@
 #include "analysis/stats/estimate.h"
 #include "probes/repetitions.h"
 
+/* Kernels of a round. */
 enum { BRACKETS_KERNELS_MAX = 64 };
 
 struct brackets_setup {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Short bursts of wide code in scalar work: what they cost, cold and one after the other. */
 #include "probes/bursts.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@
 
 /* Bursts that are run one behind the other take so long, before and while they are told of. */
 #define WARM_BEFORE_US 3000.0
+/* Us of bursts one after the other, as long as a tick of 1 kHz, in at least, at most so many bursts. */
 #define WARM_US 1000.0
 enum { PILOT = 5, WARM_LEAST = 5, WARM_MOST = 2000, WARM_ROUNDS = 8, ROUNDS_LEAST = 4, ROUNDS_ENOUGH = 8 };
 /* A burst that took longer than three times the median by this was interrupted. */
@@ -78,6 +80,7 @@ static double repetition_seconds(const struct rig *g, const struct bursts_reques
 static int repeat(struct rig *g, unsigned variant, struct bursts_request *r, const char **disturbed,
                   struct machine_error *err)
 {
+    /* A disturbed recording is repeated so often. */
     enum { ATTEMPTS = 3 };
     int status = MACHINE_OK;
     r->plain = g->s->plain;
@@ -184,7 +187,7 @@ static int round_of(struct rig *g, unsigned number, struct bursts_result *out, b
 }
 
 /* Whether what bursts lose is known well enough. */
-static bool bursts_suffice(const struct bursts_setup *s, const struct bursts_result *out)
+static bool suffice(const struct bursts_setup *s, const struct bursts_result *out)
 {
     const struct estimate loss = robust_mean(out->loss[1], out->n, BURSTS_REJECT, 0, NULL);
     return s->enough > 0 && out->n >= ROUNDS_ENOUGH && estimate_half(&loss) <= s->enough;
@@ -199,7 +202,7 @@ static int all_rounds(struct rig *g, struct bursts_result *out, struct machine_e
         int status = round_of(g, i, out, &kept, err);
         if (status != MACHINE_OK)
             return status;
-        if ((s->progress && s->progress(s->data, out->n, s->rounds)) || bursts_suffice(s, out) ||
+        if ((s->progress && s->progress(s->data, out->n, s->rounds)) || suffice(s, out) ||
             (s->seconds > 0 && out->n >= ROUNDS_LEAST && machine_elapsed(g->m, begun, g->seconds) >= s->seconds))
             break;
     }
@@ -215,7 +218,7 @@ void bursts_result_free(struct bursts_result *r)
 }
 
 /* One array for all numbers; that of the loss of the first variant, the null, is where it begins. */
-static bool bursts_make_room(struct bursts_result *out, unsigned variants, unsigned rounds)
+static bool make_room(struct bursts_result *out, unsigned variants, unsigned rounds)
 {
     double *all = calloc((size_t)4 * BURSTS_VARIANTS_MAX * rounds, sizeof *all);
     for (unsigned v = 0; all && v < variants; v++, all += 4 * (size_t)rounds) {
@@ -245,7 +248,7 @@ int bursts_run(struct machine *m, const struct bursts_setup *s, struct bursts_re
                     .tick_us = 1e6 / info.tsc_hz,
                     .seen = malloc(most * sizeof *g.seen),
                     .scratch = malloc(most * sizeof *g.scratch)};
-    int status = g.seen && g.scratch && bursts_make_room(out, s->variants, s->rounds)
+    int status = g.seen && g.scratch && make_room(out, s->variants, s->rounds)
                      ? m->ops->prepare(m, &setup, err)
                      : machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (status == MACHINE_OK) {

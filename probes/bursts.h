@@ -9,6 +9,7 @@
 
 #include "drivers/machine.h"
 
+/* Variants that are compared in one round. */
 enum { BURSTS_VARIANTS_MAX = 4 };
 
 struct bursts_setup {

@@ -20,6 +20,7 @@ struct energy_setup {
     repetitions_progress *progress; /* may be NULL; non-zero: no more repetitions */
     void *data;
 };
+/* Runs at most; readings of the counter in each. */
 enum { ENERGY_RUNS_MAX = 1000, ENERGY_READINGS = 50 };
 
 /* One measured stretch. Durations are in seconds. */

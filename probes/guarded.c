@@ -40,7 +40,7 @@ struct attempt {
     char why[300];
 };
 
-static int guarded_on_progress(void *data, unsigned done, unsigned wanted)
+static int on_progress(void *data, unsigned done, unsigned wanted)
 {
     struct attempt *a = data;
     const struct guard *g = a->guard;
@@ -111,7 +111,7 @@ static int guarded_record(struct attempt *a, struct machine_error *err)
     seen->setup.enough = seen->setup.budget_us > 0 ? guarded_look : NULL;
     seen->setup.data = a;
     a->looked = false;
-    int status = transition_run(a->guard->machine, &seen->setup, guarded_on_progress, a, &seen->result, err);
+    int status = transition_run(a->guard->machine, &seen->setup, on_progress, a, &seen->result, err);
     if (!status && a->stopped)
         status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
     if (!status && !a->looked && guarded_look(a, &seen->result) < 0)
@@ -133,7 +133,7 @@ struct judged {
     char why[160];
 };
 
-static int guarded_judge(const struct attempt *a, struct judged *out, struct machine_error *err)
+static int judge(const struct attempt *a, struct judged *out, struct machine_error *err)
 {
     const struct switches_seen *seen = a->seen;
     const struct repetitions *r = &seen->result;
@@ -259,7 +259,7 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
     for (unsigned k = 1; !status; k++) {
         status = guarded_record(&a, err);
         if (!status)
-            status = guarded_judge(&a, &j, err);
+            status = judge(&a, &j, err);
         if (status || k == ATTEMPTS || !try_again(&a, &j, &out->setup))
             break;
         switches_free(out);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the output of perf stat, likwid-perfctr, turbostat and rdmsr. */
 #include "probes/other_programs.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@
 
 #include "util/error.h"
 
+/* Fields of a line, bytes of a field, digits of a number. */
 enum { FIELDS_MAX = 16, FIELD_SIZE = 64, DIGITS_MAX = 18 };
 
 struct fields {
@@ -101,7 +103,7 @@ static int column(const struct fields *f, const char *name)
     return -1;
 }
 
-static bool other_programs_is_frequency(double ghz)
+static bool is_frequency(double ghz)
 {
     return ghz > 0 && ghz <= 100;
 }
@@ -125,7 +127,7 @@ int other_turbostat(const char *text, int cpu, struct other_counts *out, char *w
             return other_programs_refuse(why, size, "turbostat", f.text[busy]);
         out->ghz *= 1e-3;
         out->tsc_ghz *= 1e-3;
-        return other_programs_is_frequency(out->ghz) && other_programs_is_frequency(out->tsc_ghz)
+        return is_frequency(out->ghz) && is_frequency(out->tsc_ghz)
                    ? 0
                    : other_programs_refuse(why, size, "turbostat", f.text[busy]);
     }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Repetitions of one recording until they suffice: the switch, its nulls and its controls in random order. */
 #include "probes/repetitions.h"
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@
 /* Behind these come the numbers of what is recorded beside them, and not far behind: repetitions of a model lie one
  * behind the other, and times of days have no nanoseconds. */
 enum { ROUNDS_MOST = 20000 };
+/* Us and periods that a machine needs before its first good sample; room for more samples than requested. */
 enum { SETTLE_US = 5, SETTLE_PERIODS = 4, SAMPLES_MORE = 64, GROWTH_EXTRA = 32 };
 #define COARSE_NS 2.0 /* steps of a clock that are worth a word where cycles are counted */
 
@@ -129,7 +131,7 @@ static int note_remarks(const struct machine *m, struct repetitions *out, size_t
 
 /* ---- the repetitions ---- */
 
-static int repetitions_leave_out(struct repetitions *out, unsigned run, const char *why)
+static int leave_out(struct repetitions *out, unsigned run, const char *why)
 {
     if (!list_room(&out->invalid, out->n_invalid, sizeof *out->invalid))
         return -1;
@@ -157,7 +159,7 @@ int repetitions_drop(struct repetitions *out, unsigned run, const char *why)
         kept++;
     }
     t->n = kept;
-    return repetitions_leave_out(out, run, why);
+    return leave_out(out, run, why);
 }
 
 void repetitions_free(struct repetitions *r)
@@ -169,7 +171,7 @@ void repetitions_free(struct repetitions *r)
     memset(r, 0, sizeof *r);
 }
 
-static bool repetitions_counts_cycles(const struct machine_setup *setup)
+static bool counts_cycles(const struct machine_setup *setup)
 {
     return recording_word(setup->counters, setup->n_counters, COUNTER_CYCLES) >= 0;
 }
@@ -221,7 +223,7 @@ static int record_treatment(struct machine *m, const struct repetitions_plan *p,
         return status;
     int bad = take(&out->trace, run, &rec, form, refused, &why);
     *kept = !bad && !why;
-    if (bad || (why && repetitions_leave_out(out, run, why)))
+    if (bad || (why && leave_out(out, run, why)))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return status;
 }
@@ -349,7 +351,7 @@ int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct 
     struct recording_form form = {.counters = counters,
                                   .n_counters = setup.n_counters,
                                   .from_us = p->from_us,
-                                  .tolerant = p->fine_us > 0 || !repetitions_counts_cycles(&setup)};
+                                  .tolerant = p->fine_us > 0 || !counts_cycles(&setup)};
     struct machine_info info;
     m->ops->info(m, &info);
     form.tsc_hz = info.tsc_hz;

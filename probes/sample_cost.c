@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The time and the instructions that one sample takes from the code that is measured. */
 #include "probes/sample_cost.h"
 
 #include <math.h>

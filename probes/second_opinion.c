@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Asks other programs that read counters for the same figures while the chain of adds runs. */
 #include "probes/second_opinion.h"
 
 #include <math.h>
@@ -43,6 +44,7 @@ static void end_chain(pid_t chain)
     }
 }
 
+/* Words of a command. */
 enum { ARGUMENTS_MAX = 13 };
 /* What stands for the process of the chain, the CPU and the address of a register. */
 static const char process[] = "PROCESS", processor[] = "CPU", address[] = "ADDRESS";

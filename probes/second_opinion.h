@@ -11,6 +11,7 @@
 #include "probes/other_programs.h"
 
 enum opinion_of { OPINION_PERF, OPINION_LIKWID, OPINION_TURBOSTAT, OPINION_RDMSR, OPINIONS };
+/* MSR_PLATFORM_INFO, MSR_TEMPERATURE_TARGET, IA32_PERF_STATUS. */
 enum { OPINION_REGISTERS = 3 };
 
 struct second_opinion {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Recordings by which a machine is tested against itself: clocks, counters, registers, energy. */
 #include "probes/self_test.h"
 
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include "computer/msr/msr_decode.h"
 #include "util/list.h"
 
+/* Recordings per one that is wanted, as some are disturbed; rounds of the chains. */
 enum { ATTEMPTS = 4, ROUNDS = 5 };
 
 /* What is run for one stretch. */
@@ -95,7 +97,7 @@ static void copy_lacks(const struct machine *m, struct self_test_readings *out)
 }
 
 /* All counters that are offered. With an event only those that it is held against: real counters are few. */
-static size_t self_test_choose_counters(const struct self_test_readings *r, uint64_t event, struct counter_spec *out)
+static size_t choose_counters(const struct self_test_readings *r, uint64_t event, struct counter_spec *out)
 {
     size_t n = 0;
     for (int id = 0; id < COUNTER_EVENT && n < MACHINE_COUNTERS_MAX - 1; id++)
@@ -106,7 +108,7 @@ static size_t self_test_choose_counters(const struct self_test_readings *r, uint
     return n;
 }
 
-static int self_test_keep(struct self_test_stretch *s, const struct recording *rec, struct machine_error *err)
+static int keep(struct self_test_stretch *s, const struct recording *rec, struct machine_error *err)
 {
     struct self_test_recording *kept = self_test_append(s, rec->n, rec->stride);
     if (!kept)
@@ -130,7 +132,7 @@ static int stopped(const struct self_test_setup *s, struct machine_error *err)
 }
 
 /* The register and the energy belong to the CPU that is prepared, so they are read here. */
-static void self_test_probe_volts(struct machine *m, struct self_test_readings *out)
+static void probe_volts(struct machine *m, struct self_test_readings *out)
 {
     struct machine_error error;
     uint64_t value;
@@ -147,7 +149,7 @@ static void self_test_probe_volts(struct machine *m, struct self_test_readings *
     }
 }
 
-static void self_test_probe_energy(struct machine *m, struct self_test_readings *out)
+static void probe_energy(struct machine *m, struct self_test_readings *out)
 {
     struct machine_error error;
     const char *source = NULL;
@@ -176,7 +178,7 @@ static int self_test_record(struct machine *m, const struct self_test_setup *set
         struct recording rec;
         int status = stopped(setup, err);
         if (scalar)
-            self_test_probe_energy(m, out);
+            probe_energy(m, out);
         status = status ? status : m->ops->run(m, &request, &rec, err);
         if (status)
             return status;
@@ -184,14 +186,14 @@ static int self_test_record(struct machine *m, const struct self_test_setup *set
             s->disturbed++;
             continue;
         }
-        status = self_test_keep(s, &rec, err);
+        status = keep(s, &rec, err);
         if (status)
             return status;
         if (scalar)
-            self_test_probe_volts(m, out);
+            probe_volts(m, out);
     }
     if (scalar)
-        self_test_probe_energy(m, out);
+        probe_energy(m, out);
     if (s->n == 0)
         snprintf(s->why, sizeof s->why, "something else ran on the CPU in all %u repetitions", s->disturbed);
     return MACHINE_OK;
@@ -210,7 +212,7 @@ static int run_stretch(struct machine *m, const struct self_test_setup *setup, c
     memcpy(s->kernel, kernel.name, sizeof s->kernel);
     if (plan->from)
         memcpy(s->from, from.name, sizeof s->from);
-    s->n_counters = self_test_choose_counters(out, plan->event, s->counters);
+    s->n_counters = choose_counters(out, plan->event, s->counters);
     const struct segment segments[] = {
         {from, plan->before_us, false}, {from, plan->from_us, true}, {kernel, plan->observe_us, true}};
     const struct segment plain[] = {segments[0], segments[2]};
@@ -238,7 +240,7 @@ static int run_stretch(struct machine *m, const struct self_test_setup *setup, c
     return stopped(setup, err);
 }
 
-static bool self_test_runs_here(const struct self_test_readings *r, const char *name)
+static bool runs_here(const struct self_test_readings *r, const char *name)
 {
     return !(kernel_named(name).kernel->features & ~r->features);
 }
@@ -271,13 +273,13 @@ static int run_kernels(struct machine *m, const struct self_test_setup *s, struc
     for (size_t i = 0; i < sizeof steady_kernels / sizeof *steady_kernels && !status; i++) {
         struct plan plan = steady_plan;
         plan.kernel = steady_kernels[i];
-        if (self_test_runs_here(out, plan.kernel))
+        if (runs_here(out, plan.kernel))
             status = run_stretch(m, s, &plan, out, err);
     }
     for (size_t i = 0; i < sizeof widest_kernels / sizeof *widest_kernels && !status; i++) {
         struct plan plan = switch_plan;
         plan.kernel = widest_kernels[i];
-        if (self_test_runs_here(out, plan.kernel))
+        if (runs_here(out, plan.kernel))
             return run_stretch(m, s, &plan, out, err);
     }
     return status;

@@ -20,6 +20,7 @@ enum self_test_kind {
     SELF_TEST_EVENT,  /* the chain of adds with a raw event beside */
     SELF_TEST_KINDS
 };
+/* Stretches of a recording, values of each, recordings. */
 enum { SELF_TEST_STRETCHES_MAX = 24, SELF_TEST_VALUES_MAX = 16, SELF_TEST_RECORDINGS_MAX = 64 };
 
 /*

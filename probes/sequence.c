@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sequences of kernels, one repetition at a time, the last kernel sampled. */
 #include "probes/sequence.h"
 
 #include <math.h>

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Readings of the voltage at most: a second of them is enough for 1 mV. */
 enum { VOLT_READINGS_MAX = 2000 };
 /* Repetitions for one that is recorded beside them, but so many at least of either kernel alone: limits of a median
  * need six, and the first does not count. */
@@ -46,6 +47,7 @@ void transition_defaults(struct transition_setup *s, const struct payload *from,
 
 void transition_observe(struct transition_setup *s, double observe_us, bool keep_runs, bool keep_warmup)
 {
+    /* Repetitions of a long recording, and periods that are fine in it. */
     enum { LONG_RUNS = 20, FINE_PERIODS = 150 };
     s->fine_us = 0;
     if (observe_us > TRANSITION_LONG_US) {
@@ -97,7 +99,7 @@ struct course {
     bool stopped;
 };
 
-static int transition_on_progress(void *data, unsigned done, unsigned wanted)
+static int on_progress(void *data, unsigned done, unsigned wanted)
 {
     struct course *c = data;
     (void)done; /* the repetitions of both kinds count, also those that are invalid */
@@ -107,7 +109,7 @@ static int transition_on_progress(void *data, unsigned done, unsigned wanted)
     return c->stopped;
 }
 
-static int transition_on_enough(void *context, const struct repetitions *so_far)
+static int on_enough(void *context, const struct repetitions *so_far)
 {
     const struct transition_setup *s = ((struct course *)context)->setup;
     return s->enough(s->data, so_far);
@@ -143,7 +145,7 @@ static int add_volts(struct machine *m, void *context, struct repetitions *out, 
     if (c->stopped)
         return status;
     if (c->volts)
-        status = core_voltage_read(m, s, c->volts, transition_on_progress, c, out, err);
+        status = core_voltage_read(m, s, c->volts, on_progress, c, out, err);
     else if (s->fine_us > 0)
         snprintf(out->volts_missing, sizeof out->volts_missing,
                  "each reading takes a repetition, which is too long for recordings of more than %.0f ms",
@@ -173,7 +175,7 @@ int transition_run(struct machine *m, const struct transition_setup *s, repetiti
                                     .attempts = s->runs,
                                     .from_us = -s->before_us,
                                     .fine_us = s->fine_us,
-                                    .progress = transition_on_progress,
+                                    .progress = on_progress,
                                     .data = &c,
                                     .first = transition_note,
                                     .last = add_volts,
@@ -194,7 +196,7 @@ int transition_run(struct machine *m, const struct transition_setup *s, repetiti
         plan.beside[TRANSITION_HELD_FROM] = (struct repetitions_beside){from.segment, from.n, from.n - 2, rarely};
         plan.beside[TRANSITION_HELD_TO] = (struct repetitions_beside){to.segment, to.n, to.n - 2, rarely};
         plan.budget_us = s->budget_us;
-        plan.enough = s->enough ? transition_on_enough : NULL;
+        plan.enough = s->enough ? on_enough : NULL;
     }
     return repetitions_run(m, &plan, out, err);
 }

@@ -33,6 +33,7 @@ struct transition_setup {
 enum { TRANSITION_NULL, TRANSITION_HELD_FROM, TRANSITION_HELD_TO };
 /* No processor is known that waits for more than 2 ms, but ramps; less on machines that cannot run so long. */
 #define TRANSITION_HELD_US 20e3
+/* Us of either kernel alone that are sampled. */
 #define TRANSITION_HELD_SAMPLED_US 100.0
 
 /*

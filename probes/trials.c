@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trials of one workload, and the buffer that puts its loads at a level of the memory hierarchy. */
 #include "probes/trials.h"
 
 #include <stdlib.h>

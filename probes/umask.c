@@ -12,6 +12,7 @@ enum { ATTEMPTS = 4 }; /* for each repetition wanted, the first included */
 /* The first kernel runs for so short a while that nothing is taken back of what the second requests: waits of 500 to
  * 1000 us are known (README, Limits); and for so long that a reading lies in it. */
 #define AWAY_US 3.0
+/* Periods at least that another kernel runs before the one that is counted. */
 #define AWAY_PERIODS 2.0
 
 void umask_defaults(struct umask_setup *s, const struct payload *kernel, const struct payload *base)

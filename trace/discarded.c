@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Repetitions that were invalid while they were recorded, in the metadata of a trace. */
 #include "trace/discarded.h"
 
 #include <errno.h>

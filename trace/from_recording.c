@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Converts a machine's raw recording into the samples of a trace. */
 #include "trace/from_recording.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@
 #define LONG_CHAIN_CYCLES 1500.0
 /* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
 #define READING_MOST 3.0
+/* Us that a reading of counters may take beyond the usual. */
 #define READING_SLACK_US 0.3
 
 static const enum trace_channel share_channel[COUNTER_IDS] = {[COUNTER_LVL0] = TRACE_LVL0,
@@ -39,7 +41,7 @@ int from_recording_begin(struct trace *t, const struct counter_spec *counters, s
 }
 
 /* Per cycle, of one word. */
-static double from_recording_share_of(const uint64_t *now, const uint64_t *before, size_t word, double cycles)
+static double share_of(const uint64_t *now, const uint64_t *before, size_t word, double cycles)
 {
     return cycles > 0 ? recording_difference(now, before, (int)word) / cycles : NAN;
 }
@@ -53,7 +55,7 @@ static int append_events(struct trace *t, const uint64_t *now, const uint64_t *b
         if (counters[c].id != COUNTER_EVENT)
             continue;
         char text[32];
-        double value = from_recording_share_of(now, before, RECORDING_COUNTERS + c, cycles);
+        double value = share_of(now, before, RECORDING_COUNTERS + c, cycles);
         snprintf(text, sizeof text, "%.7g", value);
         if (trace_put_extra(t, extra++, isnan(value) ? "" : text))
             return -1;
@@ -135,7 +137,8 @@ static double pooled_hz(const struct recording *rec, const struct clock_words *s
     return all ? 0 : tsc_hz / CHAIN_CYCLE_UNIT / (middle + offset);
 }
 
-bool from_recording_reading_lost(double ticks, double usual, double tsc_hz)
+/* Whether time was lost in a reading, to a halt or to others: it took so many ticks, readings usually take `usual`. */
+static bool reading_lost(double ticks, double usual, double tsc_hz)
 {
     return ticks > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz;
 }
@@ -172,7 +175,7 @@ static double sample_hz(const struct clock_words *s, const uint64_t *now, const 
     }
     double chain = recording_difference(now, before, s->chain_ticks), reading = reading_ticks(s, now, before);
     double hz = recording_difference(now, before, s->chain_cycles) / CHAIN_CYCLE_UNIT / chain * tsc_hz;
-    if (from_recording_reading_lost(reading, usual, tsc_hz)) {
+    if (reading_lost(reading, usual, tsc_hz)) {
         reading = usual;
         hz = pooled != 0 ? NAN : last > 0 ? last : hz;
     }
@@ -215,8 +218,8 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
                                                payload_cycles);
         for (size_t c = 0; c < n_counters; c++)
             if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
-                t->channel[share_channel[counters[c].id]][i] = (float)from_recording_share_of(
-                    now, before, RECORDING_COUNTERS + c, cycles);
+                t->channel[share_channel[counters[c].id]][i] = (float)share_of(now, before, RECORDING_COUNTERS + c,
+                                                                               cycles);
         if (append_events(t, now, before, counters, n_counters, cycles))
             return -1;
         char what[FROM_RECORDING_WHY_MAX - 20];

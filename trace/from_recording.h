@@ -42,6 +42,3 @@ struct recording_form {
 enum { FROM_RECORDING_WHY_MAX = 120 };
 int from_recording_append(struct trace *t, uint32_t run, const struct recording *rec, const struct recording_form *form,
                           char why[FROM_RECORDING_WHY_MAX]);
-
-/* Whether time was lost in a reading, to a halt or to others: it took so many ticks, readings usually take `usual`. */
-bool from_recording_reading_lost(double ticks, double usual, double tsc_hz);

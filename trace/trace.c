@@ -141,7 +141,7 @@ static int grow_column(void *column, size_t capacity, size_t size)
     return 0;
 }
 
-static int trace_grow(struct trace *t)
+static int grow(struct trace *t)
 {
     size_t capacity = t->capacity ? t->capacity + t->capacity / 2 : 1024;
     if (grow_column(&t->time_us, capacity, sizeof *t->time_us))
@@ -163,7 +163,7 @@ static int trace_grow(struct trace *t)
 
 int trace_append(struct trace *t, uint32_t run, double time_us)
 {
-    if (t->n == t->capacity && trace_grow(t))
+    if (t->n == t->capacity && grow(t))
         return -1;
     t->time_us[t->n] = round(time_us * TIME_STEPS) / TIME_STEPS;
     if (t->run)
@@ -271,6 +271,19 @@ const char *trace_get(const struct trace *t, const char *key)
     return m ? m->value : NULL;
 }
 
+double trace_number(const struct trace *t, const char *key)
+{
+    const struct trace_meta *m = find_meta(t, key);
+    return m ? m->number : NAN;
+}
+
+static double number_of(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    return end != text && !*end ? value : NAN;
+}
+
 int trace_set(struct trace *t, const char *key, const char *value)
 {
     char *copy = strdup(value);
@@ -283,6 +296,7 @@ int trace_set(struct trace *t, const char *key, const char *value)
     if (m) {
         free(m->value);
         m->value = copy;
+        m->number = number_of(copy);
         return 0;
     }
     char *name = strdup(key);
@@ -291,7 +305,7 @@ int trace_set(struct trace *t, const char *key, const char *value)
         free(copy);
         return -1;
     }
-    t->meta[t->n_meta++] = (struct trace_meta){name, copy};
+    t->meta[t->n_meta++] = (struct trace_meta){name, copy, number_of(copy)};
     return 0;
 }
 

@@ -25,6 +25,7 @@ enum trace_channel {
 struct trace_meta {
     char *key;
     char *value;
+    double number; /* of the value; NaN: it is none */
 };
 
 /* A column that the analysis does not know: kept as text, so that it can be written out again. */
@@ -111,8 +112,10 @@ size_t trace_first_after(const struct trace *t, size_t first, size_t past, doubl
 int trace_add_extra(struct trace *t, const char *name);
 int trace_put_extra(struct trace *t, size_t extra, const char *text);
 
-/* Metadata: the value of a key, or NULL. Setting replaces. Keys and values are one line each. */
+/* Metadata: the value of a key, or NULL; as a number, NaN where it is none or not stated. Setting replaces. Keys and
+ * values are one line each. */
 const char *trace_get(const struct trace *t, const char *key);
+double trace_number(const struct trace *t, const char *key);
 int trace_set(struct trace *t, const char *key, const char *value);
 int trace_set_number(struct trace *t, const char *key, double value); /* to 15 digits */
 /* NULL where a key may have this value, as any key may that is not known; else what would be allowed, for a person.

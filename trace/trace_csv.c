@@ -108,7 +108,7 @@ static int next_line(struct reader *r)
 }
 
 /* Of a column that is known. */
-static const char *trace_csv_column_name(int column)
+static const char *column_name(int column)
 {
     return column == COLUMN_RUN    ? "run"
            : column == COLUMN_TIME ? "time_us"
@@ -169,7 +169,7 @@ static int refuse_header(struct reader *r, const struct trace *t, bool have_time
                           near ? "; nearest is '" : "", near ? plain_shown(near).text : "", near ? "'" : "");
 }
 
-static int trace_csv_read_header(struct reader *r, struct trace *t)
+static int read_header(struct reader *r, struct trace *t)
 {
     const struct plain_shown shown = plain_shown(r->line);
     char *at = r->line;
@@ -216,7 +216,7 @@ static int read_comment(struct reader *r, struct trace *t)
     return trace_set(t, key, value) ? trace_csv_fail(r, 0, "out of memory") : 0;
 }
 
-static int trace_csv_read_field(struct reader *r, struct trace *t, size_t number, const char *field)
+static int read_field(struct reader *r, struct trace *t, size_t number, const char *field)
 {
     int column = r->column[number - 1];
     size_t i = t->n - 1;
@@ -225,7 +225,7 @@ static int trace_csv_read_field(struct reader *r, struct trace *t, size_t number
         return trace_put_extra(t, (size_t)(column - COLUMN_EXTRA), field) ? trace_csv_fail(r, 0, "out of memory") : 0;
     if (!*field) {
         if (column == COLUMN_TIME || column == COLUMN_RUN)
-            return trace_csv_fail(r, number, "%s is empty", trace_csv_column_name(column));
+            return trace_csv_fail(r, number, "%s is empty", column_name(column));
         return 0; /* missing: NaN already */
     }
     if (!csv_field_number(field, &value) || (column >= COLUMN_RUN && isnan(value)))
@@ -236,8 +236,8 @@ static int trace_csv_read_field(struct reader *r, struct trace *t, size_t number
                                                               : trace_channel_range((enum trace_channel)column);
     double kept = column == COLUMN_RUN ? floor(value) : column == COLUMN_TIME ? value : (double)(float)value;
     if (!trace_within(range, value) || !trace_within(range, kept) || (column == COLUMN_RUN && kept < value)) {
-        trace_csv_outside(r, number, "%s '%s' is outside its range, %s", trace_csv_column_name(column),
-                          plain_shown(field).text, range->text);
+        trace_csv_outside(r, number, "%s '%s' is outside its range, %s", column_name(column), plain_shown(field).text,
+                          range->text);
         r->misplaced |= column >= COLUMN_RUN;
     } else if (column == COLUMN_RUN) {
         t->run[i] = (uint32_t)value;
@@ -278,7 +278,7 @@ static int read_sample(struct reader *r, struct trace *t)
             return trace_csv_fail(r, number, "unterminated quote");
         if (number > r->n_columns)
             return trace_csv_fail(r, number, "more fields than the %zu columns of the header line", r->n_columns);
-        if (trace_csv_read_field(r, t, number, field))
+        if (read_field(r, t, number, field))
             return -1;
     }
     if (number < r->n_columns)
@@ -405,7 +405,7 @@ static int check_discarded(struct reader *r, const struct trace *t)
                        : 0;
 }
 
-static int trace_csv_read_all(struct reader *r, struct trace *t)
+static int read_all(struct reader *r, struct trace *t)
 {
     int got;
     while ((got = next_line(r)) > 0) {
@@ -417,7 +417,7 @@ static int trace_csv_read_all(struct reader *r, struct trace *t)
         else if (!r->line[strspn(r->line, " \t")])
             continue;
         else
-            bad = !r->n_columns ? trace_csv_read_header(r, t) : r->ended ? read_sample(r, t) : read_cut_sample(r, t);
+            bad = !r->n_columns ? read_header(r, t) : r->ended ? read_sample(r, t) : read_cut_sample(r, t);
         if (bad)
             return -1;
     }
@@ -440,7 +440,7 @@ int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err)
     struct reader r = {.in = in, .err = err, .line = malloc(LINE_MAX_BYTES + 1)};
     memset(err, 0, sizeof *err);
     trace_init(t);
-    int bad = r.line ? trace_csv_read_all(&r, t) : trace_csv_fail(&r, 0, "out of memory");
+    int bad = r.line ? read_all(&r, t) : trace_csv_fail(&r, 0, "out of memory");
     free(r.line);
     if (bad)
         trace_free(t);

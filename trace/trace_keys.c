@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The metadata that a trace may have, and what each key accepts. */
 #include "trace/trace.h"
 
 #include <errno.h>
@@ -84,7 +85,7 @@ static const struct trace_key keys[] = {
 };
 _Static_assert(TRACE_OUTSIDE_ONE_IN == 1000, "the text above says so");
 
-static bool trace_keys_is_word(const char *value, const char *words)
+static bool is_word(const char *value, const char *words)
 {
     size_t length = strlen(value);
     for (const char *at = words; at; at = strchr(at, ','), at = at ? at + 2 : NULL)
@@ -94,7 +95,7 @@ static bool trace_keys_is_word(const char *value, const char *words)
 }
 
 /* A decimal number at *at, which is moved behind it. */
-static bool trace_keys_take_number(const struct trace_key *k, const char **at, double *value)
+static bool take_number(const struct trace_key *k, const char **at, double *value)
 {
     const char *digits = *at + strspn(*at, "+-");
     char *end;
@@ -107,7 +108,7 @@ static bool trace_keys_take_number(const struct trace_key *k, const char **at, d
     return ok;
 }
 
-static bool trace_keys_is_whole(const char *text, uint64_t least, uint64_t most)
+static bool is_whole(const char *text, uint64_t least, uint64_t most)
 {
     char *end;
     errno = 0;
@@ -130,11 +131,11 @@ static bool may_be(const struct trace_key *k, const char *value)
     double number;
     switch (k->form) {
     case FORM_WORD:
-        return trace_keys_is_word(value, k->allowed);
+        return is_word(value, k->allowed);
     case FORM_NUMBER:
-        return trace_keys_take_number(k, &at, &number) && !*at;
+        return take_number(k, &at, &number) && !*at;
     case FORM_WHOLE:
-        return trace_keys_is_whole(value, (uint64_t)k->lo, k->most);
+        return is_whole(value, (uint64_t)k->lo, k->most);
     case FORM_RUNS:
         return are_runs(value);
     case FORM_SAMPLES:

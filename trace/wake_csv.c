@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads a CSV of first uses after idle times. */
 #include "trace/wake_csv.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include "util/list.h"
 #include "util/plain_text.h"
 
+/* Columns of a line and its bytes. */
 enum { WAKE_COLUMNS_MOST = 256, WAKE_LINE_MOST = 1 << 20 };
 
 struct wake_reader {
@@ -85,7 +87,7 @@ static int wake_csv_unit(struct wake_reader *r, struct wake_csv *w, size_t colum
     return strlen(unit) < sizeof w->unit ? 0 : wake_csv_fail(r, column, "the unit's name is too long");
 }
 
-static int wake_csv_comment(struct wake_reader *r, struct wake_csv *w, char *line)
+static int comment(struct wake_reader *r, struct wake_csv *w, char *line)
 {
     const struct {
         const char *key;
@@ -152,14 +154,14 @@ static int wake_csv_row(struct wake_reader *r, struct wake_csv *w)
     return 0;
 }
 
-static int wake_csv_read_all(struct wake_reader *r, struct wake_csv *w)
+static int read_all(struct wake_reader *r, struct wake_csv *w)
 {
     int got;
     while ((got = wake_csv_line(r)) > 0) {
         char *line = r->line;
         if (r->number == 1 && strncmp(line, "\xef\xbb\xbf", 3) == 0)
             memmove(line, line + 3, strlen(line + 3) + 1);
-        if (line[0] == '#' && wake_csv_comment(r, w, line) != 0)
+        if (line[0] == '#' && comment(r, w, line) != 0)
             return -1;
         if (line[0] == '#')
             continue;
@@ -178,7 +180,7 @@ int wake_csv_read(FILE *in, struct wake_csv *w, struct trace_error *err)
     struct wake_reader r = {.in = in, .err = err, .line = malloc(WAKE_LINE_MOST + 1)};
     memset(err, 0, sizeof *err);
     memset(w, 0, sizeof *w);
-    int status = r.line == NULL ? wake_csv_fail(&r, 0, "out of memory") : wake_csv_read_all(&r, w);
+    int status = r.line == NULL ? wake_csv_fail(&r, 0, "out of memory") : read_all(&r, w);
     free(r.line);
     if (status != 0)
         wake_csv_free(w);

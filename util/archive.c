@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Texts into one .tar.gz and out of it. */
 #include "util/archive.h"
 
 #include <errno.h>
@@ -104,7 +105,7 @@ int archive_write(FILE *out, const struct archive_member *members, size_t n)
 
 /* ---- reading ---- */
 
-/* One unpacked stream: at most ARCHIVE_BYTES_MAX, into memory that grows; and where it is told why there is none. */
+/* One unpacked stream: at most ARCHIVE_BYTES_MAX, into memory that grows; and where it is said why there is none. */
 struct unpacked {
     char *bytes;
     size_t size, room;
@@ -112,19 +113,19 @@ struct unpacked {
     size_t why_size;
 };
 
-static int archive_refuse(const struct unpacked *u, const char *text)
+static int refuse(const struct unpacked *u, const char *text)
 {
     return error_line(u->why, u->why_size, "%s", text);
 }
 
-static int archive_grow(struct unpacked *u)
+static int grow(struct unpacked *u)
 {
     if (u->room - u->size >= CHUNK)
         return 0;
     size_t room = u->room * 2 + 2 * CHUNK;
     char *more = u->size > ARCHIVE_BYTES_MAX ? NULL : realloc(u->bytes, room);
     if (more == NULL)
-        return archive_refuse(u, u->size > ARCHIVE_BYTES_MAX ? "it unpacks to more than 16 MiB" : "out of memory");
+        return refuse(u, u->size > ARCHIVE_BYTES_MAX ? "it unpacks to more than 16 MiB" : "out of memory");
     u->bytes = more;
     u->room = room;
     return 0;
@@ -138,23 +139,23 @@ static int inflate_all(FILE *in, struct stream *s, struct unpacked *u)
         z->avail_in = (uInt)fread(s->buffer, 1, sizeof(s->buffer), in);
         z->next_in = s->buffer;
         if (z->avail_in == 0) {
-            return archive_refuse(u, ferror(in)    ? "it cannot be read"
-                                     : u->size > 0 ? "it is truncated"
-                                                   : "it is not a gzip file");
+            return refuse(u, ferror(in)    ? "it cannot be read"
+                             : u->size > 0 ? "it is truncated"
+                                           : "it is not a gzip file");
         }
         do {
-            if (archive_grow(u) != 0)
+            if (grow(u) != 0)
                 return -1;
             z->next_out = (Bytef *)u->bytes + u->size;
             z->avail_out = CHUNK;
             status = inflate(z, Z_NO_FLUSH);
             u->size += CHUNK - z->avail_out;
             if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-                return archive_refuse(u, u->size > 0 ? "it is damaged" : "it is not a gzip file");
+                return refuse(u, u->size > 0 ? "it is damaged" : "it is not a gzip file");
         } while (status == Z_OK && z->avail_out == 0);
     }
     if (z->avail_in > 0 || fgetc(in) != EOF)
-        return archive_refuse(u, "it has trailing data");
+        return refuse(u, "it has trailing data");
     return 0;
 }
 
@@ -176,7 +177,7 @@ static bool harmless_name(const char *name, size_t size)
            strspn(name, allowed) >= length;
 }
 
-/* What is for others, a file or a folder. */
+/* True of a file or a folder that is for others. */
 static bool is_skipped(const struct header *h)
 {
     return strncmp(h->name, ARCHIVE_SKIPPED, sizeof(ARCHIVE_SKIPPED) - 1) == 0 && h->prefix[0] == '\0' &&
@@ -190,22 +191,22 @@ static int take_member(const struct unpacked *u, const struct header *h, size_t 
     size_t size, sum, left = u->size - at;
     char name[ARCHIVE_NAME_MAX];
     if (!octal(h->checksum, sizeof(h->checksum), &sum) || sum != checksum_of(h) || memcmp(h->magic, "ustar", 5) != 0)
-        return archive_refuse(u, "it contains no tar archive, or a damaged one");
+        return refuse(u, "it contains no tar archive, or a damaged one");
     if (!is_skipped(h) &&
         ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' || !harmless_name(h->name, sizeof(h->name))))
-        return archive_refuse(u, "it contains something other than files at the top level");
+        return refuse(u, "it contains something other than files at the top level");
     if (!octal(h->size, sizeof(h->size), &size) || size > left || padding(size) > left - size)
-        return archive_refuse(u, "it is truncated");
+        return refuse(u, "it is truncated");
     *taken = size + padding(size);
     if (is_skipped(h))
         return 0;
     snprintf(name, sizeof(name), "%.99s", h->name);
     if (*n == ARCHIVE_MEMBERS_MAX || archive_find(members, *n, name) != NULL)
-        return archive_refuse(u, *n == ARCHIVE_MEMBERS_MAX ? "it contains too many files" : "it contains a file twice");
+        return refuse(u, *n == ARCHIVE_MEMBERS_MAX ? "it contains too many files" : "it contains a file twice");
     struct archive_member *m = &members[*n];
     m->text = malloc(size + 1);
     if (m->text == NULL)
-        return archive_refuse(u, "out of memory");
+        return refuse(u, "out of memory");
     memcpy(m->text, u->bytes + at, size);
     m->text[size] = '\0';
     m->size = size;
@@ -214,7 +215,7 @@ static int take_member(const struct unpacked *u, const struct header *h, size_t 
     return 0;
 }
 
-static int archive_split(const struct unpacked *u, struct archive_member *members, size_t *n)
+static int split(const struct unpacked *u, struct archive_member *members, size_t *n)
 {
     static const struct header none;
     size_t at = 0, taken = 0;
@@ -223,12 +224,12 @@ static int archive_split(const struct unpacked *u, struct archive_member *member
         memcpy(&h, u->bytes + at, sizeof(h));
         at += BLOCK;
         if (memcmp(&h, &none, sizeof(h)) == 0)
-            return *n > 0 ? 0 : archive_refuse(u, "it is empty");
+            return *n > 0 ? 0 : refuse(u, "it is empty");
         if (take_member(u, &h, at, members, n, &taken) != 0)
             return -1;
         at += taken;
     }
-    return archive_refuse(u, "it is truncated");
+    return refuse(u, "it is truncated");
 }
 
 int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], size_t *n, char *why, size_t size)
@@ -237,11 +238,11 @@ int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], s
     struct unpacked u = {.why = why, .why_size = size};
     *n = 0;
     if (inflateInit2(&s.z, GZIP_WINDOW) != Z_OK)
-        return archive_refuse(&u, "out of memory");
+        return refuse(&u, "out of memory");
     int status = inflate_all(in, &s, &u);
     inflateEnd(&s.z);
     if (status == 0)
-        status = archive_split(&u, members, n);
+        status = split(&u, members, n);
     free(u.bytes);
     if (status != 0) {
         archive_free(members, *n);

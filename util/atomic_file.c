@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files written without a name, which they get when they are complete. */
 #include "util/atomic_file.h"
 
 #include <dirent.h>
@@ -15,9 +16,10 @@
 #include "util/path.h"
 #include "util/error.h"
 
+/* NAME_TRIES: names with 64 random bits collide only if somebody makes them on purpose. */
 enum { NAME_TRIES = 16, WHY_SIZE = 400 };
 
-static int atomic_file_refuse(const char *path, const char *reason, char *why, size_t why_size)
+static int refuse(const char *path, const char *reason, char *why, size_t why_size)
 {
     return error_line(why, why_size, "cannot write %s: %s", path, reason);
 }
@@ -69,7 +71,8 @@ static int open_nameless(const struct atomic_file *f)
     return openat(f->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 }
 
-/* Whether nameless files can be made and named here: tried, because it needs the file system's support and /proc. */
+/* Returns whether nameless files can be made and named here: tried, because it needs the file system's support and
+ * /proc. */
 static bool nameless_works(const struct atomic_file *f)
 {
     int fd = open_nameless(f);
@@ -84,7 +87,7 @@ static bool nameless_works(const struct atomic_file *f)
     return works;
 }
 
-static void atomic_file_forget(struct atomic_file *f)
+static void forget(struct atomic_file *f)
 {
     if (f->temporary != NULL)
         unlinkat(f->directory, f->temporary, 0);
@@ -95,7 +98,7 @@ static void atomic_file_forget(struct atomic_file *f)
     *f = (struct atomic_file){.directory = -1};
 }
 
-/* Whether only this user can have put something into the directory. */
+/* Returns whether only this user can have put something into the directory. */
 static bool is_private(int directory)
 {
     struct stat s;
@@ -161,15 +164,15 @@ int atomic_open(struct atomic_file *f, const char *path, char *why, size_t why_s
     char reason[WHY_SIZE] = "";
     *f = (struct atomic_file){.directory = -1};
     if (path[0] == '\0')
-        return atomic_file_refuse("''", "the name is empty", why, why_size);
+        return refuse("''", "the name is empty", why, why_size);
     f->path = strdup(path);
     int fd = f->path != NULL ? open_target(f, reason, sizeof(reason)) : -1;
     f->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (f->stream == NULL) {
-        atomic_file_refuse(path, reason[0] != '\0' ? reason : strerror(errno), why, why_size);
+        refuse(path, reason[0] != '\0' ? reason : strerror(errno), why, why_size);
         if (fd >= 0)
             close(fd);
-        atomic_file_forget(f);
+        forget(f);
         return -1;
     }
     return 0;
@@ -217,12 +220,12 @@ int atomic_commit(struct atomic_file *f, char *why, size_t why_size)
         error = errno;
     }
     if (status != 0) {
-        atomic_file_refuse(f->path, strerror(error), why, why_size);
+        refuse(f->path, strerror(error), why, why_size);
     } else if (!f->direct) {
         /* so that the name, too, survives a crash of the system; where that cannot be done nothing can be lost */
         (void)fsync(f->directory);
     }
-    atomic_file_forget(f);
+    forget(f);
     return status;
 }
 
@@ -230,7 +233,7 @@ void atomic_abandon(struct atomic_file *f)
 {
     if (f->stream != NULL)
         fclose(f->stream);
-    atomic_file_forget(f);
+    forget(f);
 }
 
 static int check_room(const struct atomic_file *f, const char *path, uint64_t bytes, char *why, size_t why_size)

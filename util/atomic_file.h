@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Files that are there whole or not at all: written without a name (or, where the file system has no nameless files,
+ * Files that are there complete or not at all: written without a name (or, where the file system has no nameless files,
  * under a temporary one) in the same directory, synced, then moved to their name. A nameless file is gone when the
  * process ends, however it ends. Where a path leads to is as util/path.h says: the directory is opened once, and
  * everything is done in it.
@@ -41,7 +41,7 @@ int atomic_commit(struct atomic_file *f, char *why, size_t why_size);
 void atomic_abandon(struct atomic_file *f);
 
 /*
- * Tells beforehand whether `path` can be written and whether its file system has room for `bytes` (0: not asked).
+ * Tells beforehand whether `path` can be written and whether its file system has room for `bytes` (0: not checked).
  * Leaves nothing behind, but keeps a pipe (FIFO) open to the end of the process: its reader would take it for the end
  * of the text. Returns 0, or -1 with one line in `why`.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Children that become other programs. */
 #include "util/child.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Other programs run for what they print. */
 #include "util/command.h"
 
 #include <errno.h>
@@ -76,7 +77,7 @@ static int command_start(const char *path, const char *const *argv, int out, int
 }
 
 /* Takes what there is; returns false at its end. */
-static bool command_take(int fd, char *text, size_t *used)
+static bool take(int fd, char *text, size_t *used)
 {
     char more[4096];
     ssize_t n = read(fd, more, sizeof more);
@@ -101,8 +102,7 @@ static bool listen_to(int out, int err, double until, struct command_output *o)
         if (poll(pipes, 2, (int)(left * 1e3) + 1) < 0 && errno != EINTR)
             return false;
         for (int i = 0; i < 2; i++) {
-            if (pipes[i].fd >= 0 && pipes[i].revents != 0 &&
-                !command_take(pipes[i].fd, i == 0 ? o->out : o->err, &used[i]))
+            if (pipes[i].fd >= 0 && pipes[i].revents != 0 && !take(pipes[i].fd, i == 0 ? o->out : o->err, &used[i]))
                 pipes[i].fd = -1;
             pipes[i].revents = 0;
         }
@@ -111,7 +111,7 @@ static bool listen_to(int out, int err, double until, struct command_output *o)
 }
 
 /* Waits for the end; after `until` it is made. Returns its status, -1 where the time was over. */
-static int command_wait_for(pid_t pid, double until, bool ended)
+static int wait_for(pid_t pid, double until, bool ended)
 {
     int status = 0;
     pid_t done = 0;
@@ -162,7 +162,7 @@ int command_run(const char *const *argv, double seconds, struct command_output *
     if (error == 0) {
         double until = clock_seconds(CLOCK_MONOTONIC) + seconds;
         bool ended = listen_to(o[0], e[0], until, out);
-        status = command_wait_for(pid, until, ended);
+        status = wait_for(pid, until, ended);
     } else {
         snprintf(why, size, "%s cannot be started: %s", argv[0], strerror(error));
     }

@@ -11,13 +11,13 @@ struct command_output {
     char out[COMMAND_TEXT_MAX], err[COMMAND_TEXT_MAX]; /* NUL-terminated; what is more is thrown away */
 };
 
-/* Whether a program of this name (no path) is in PATH, and where; in its absolute folders alone: what lies in the
- * current one is not meant. */
+/* Returns whether a program of this name (no path) is in PATH, and where; in its absolute folders alone: what lies
+ * in the current one is not meant. */
 bool command_installed(const char *name);
 bool command_find(const char *name, char *path, size_t size);
 
 /*
- * Runs argv[0], looked up in PATH, with the arguments behind it up to NULL, no input, the locale C, and at most
+ * Runs argv[0], looked up in PATH, with the arguments after it up to NULL, no input, the locale C, and at most
  * `seconds`. Returns 0 where it ended with status 0, or -1 with one clause in `why`: not installed, ended by a signal
  * or the time limit, its exit status and the first line of what it said.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Fields and numbers of CSV. */
 #include "util/csv_field.h"
 
 #include <stdint.h>

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* What may stand around a field. A carriage return, because at the end of a line it would be taken for part of that. */
+/* Blanks may stand around a field. A carriage return is one, because at the end of a line it would be taken for part
+ * of that. */
 bool csv_field_blank(char c);
 
 /* Cuts the blanks at both ends off, in place. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The folders of shipped data, and files in them by name. */
 #include "util/data_file.h"
 
 #include <dirent.h>
@@ -22,7 +23,7 @@ enum { FILE_MAX = 1 << 20 };
 /* ---- where the shipped data lie ---- */
 
 /* The folder `name` of the data that belong to a program or library in this place. */
-static bool data_folder_beside(const char *file, const char *name, char out[DATA_PATH_SIZE])
+static bool folder_beside(const char *file, const char *name, char out[DATA_PATH_SIZE])
 {
     /* in the source tree; installed, where PREFIX need not be the one that was known when this was compiled; installed
      * into a folder below lib/ (lib/x86_64-linux-gnu) */
@@ -62,9 +63,9 @@ void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE
     char program[DATA_PATH_SIZE];
     data_program_path(program);
     if (dladdr(&here, &library) && library.dli_fname && strstr(library.dli_fname, ".so") &&
-        data_folder_beside(library.dli_fname, name, out))
+        folder_beside(library.dli_fname, name, out))
         return;
-    if (!data_folder_beside(program, name, out))
+    if (!folder_beside(program, name, out))
         snprintf(out, DATA_PATH_SIZE, "%s/%s", DATA_DIR, name);
 }
 
@@ -118,8 +119,7 @@ int data_file_list(const char *data_dir, const struct data_kind *kind, char ***n
     return 0;
 }
 
-static int data_file_unknown_name(const char *name, const char *data_dir, const struct data_kind *kind,
-                                  struct machine_error *err)
+static int unknown_name(const char *name, const char *data_dir, const struct data_kind *kind, struct machine_error *err)
 {
     char **names, known[240] = "", folder[DATA_PATH_SIZE], remedy[240];
     size_t n, nearest = 0;
@@ -183,7 +183,7 @@ char *data_file_read(const char *name_or_file, const char *data_dir, const struc
     int bad = is_path ? path_read_named(path, &in, why, sizeof why) : path_read_listed(path, &in, why, sizeof why);
     if (bad) {
         if (!is_path && errno == ENOENT)
-            data_file_unknown_name(name_or_file, data_dir, kind, err);
+            unknown_name(name_or_file, data_dir, kind, err);
         else
             machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
         return NULL;

@@ -36,12 +36,12 @@ int data_file_list(const char *data_dir, const struct data_kind *kind, char ***n
 void data_file_list_free(char **names, size_t n);
 
 /*
- * The text of one, with a NUL behind it, to be freed; its path, for messages. A name with a slash or a dot is a path
+ * The text of one, with a NUL after it, to be freed; its path, for messages. A name with a slash or a dot is a path
  * of its own. NULL after filling *err: a name that is not known is refused with the known ones (MACHINE_BAD_INPUT), and
  * so is what cannot be read or has more than 1 MiB.
  */
 char *data_file_read(const char *name_or_file, const char *data_dir, const struct data_kind *kind,
                      char path[DATA_FILE_PATH_SIZE], size_t *length, struct machine_error *err);
 
-/* All of an open file with a NUL behind it, to be freed; NULL, as there, after filling *err. path: for messages. */
+/* All of an open file with a NUL after it, to be freed; NULL, as there, after filling *err. path: for messages. */
 char *data_file_contents(FILE *in, const char *path, size_t *length, struct machine_error *err);

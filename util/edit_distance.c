@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The distance between two names. */
 #include "util/edit_distance.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
     return least < c ? least : c;
 }
 
-static char edit_distance_lower(char c)
+static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -29,10 +30,10 @@ unsigned edit_distance(const char *a, size_t length, const char *b)
         unsigned *now = rows[i % 3], *before = rows[(i + 2) % 3], *two_before = rows[(i + 1) % 3];
         now[0] = (unsigned)i;
         for (size_t j = 1; j <= n; j++) {
-            unsigned same = edit_distance_lower(a[i - 1]) == edit_distance_lower(b[j - 1]) ? 0 : 1;
+            unsigned same = lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1;
             now[j] = min3(before[j] + 1, now[j - 1] + 1, before[j - 1] + same);
-            if (i > 1 && j > 1 && edit_distance_lower(a[i - 1]) == edit_distance_lower(b[j - 2]) &&
-                edit_distance_lower(a[i - 2]) == edit_distance_lower(b[j - 1]) && two_before[j - 2] + 1 < now[j])
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]) &&
+                two_before[j - 2] + 1 < now[j])
                 now[j] = two_before[j - 2] + 1;
         }
     }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* JSON with a line for each key and each element of a list. */
 #include "util/json_lines.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Room for one more element of a list. */
 #include "util/list.h"
 
 #include <stdlib.h>

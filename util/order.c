@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Medians and order statistics by selection. */
 #include "util/order.h"
 
 #include <math.h>
 #include <stdbool.h>
 
+/* Farther from the median a value is an outlier: four sigmas hold all but 0.006 % of normal noise; two and a half steps
+ * hold the step to either side, with noise (order.h). */
 #define WILD_SIGMAS 4.0
 #define WILD_STEPS 2.5
 

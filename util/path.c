@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Paths followed step by step. */
 #include "util/path.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ static int refuse_for(int error, char *why, size_t size)
 }
 
 /* Closes a descriptor (below 0: none) and frees a text (or NULL); errno stays. */
-static void path_release(int fd, char *text)
+static void release(int fd, char *text)
 {
     int error = errno;
     if (fd >= 0)
@@ -90,7 +91,7 @@ static const char *whose(const struct stat *s)
     return is_trusted(s) ? "in another user's directory" : "of another user";
 }
 
-/* What the link `name` says, if it may be followed. ENOTDIR: it is no link. */
+/* Reads where the link `name` leads, if it may be followed. ENOTDIR: it is no link. */
 static int read_link(int directory, const char *name, bool on_the_way, char target[PATH_MAX], char *why, size_t size)
 {
     struct stat link, around;
@@ -113,7 +114,7 @@ static int read_link(int directory, const char *name, bool on_the_way, char targ
 }
 
 /* `name` is no directory: if it is a link that may be followed, what it says stands in front of the rest. */
-static int path_follow(struct walk *w, const char *name, const char *rest, char *why, size_t size)
+static int follow(struct walk *w, const char *name, const char *rest, char *why, size_t size)
 {
     char target[PATH_MAX], *longer = NULL;
     if (read_link(w->directory, name, true, target, why, size) != 0)
@@ -132,7 +133,7 @@ static int path_follow(struct walk *w, const char *name, const char *rest, char 
 }
 
 /* Goes one component on; w->rest is not empty. */
-static int path_go_on(struct walk *w, char *why, size_t size)
+static int go_on(struct walk *w, char *why, size_t size)
 {
     char name[NAME_MAX + 1];
     size_t length = strcspn(w->rest, "/"), past = length + strspn(w->rest + length, "/");
@@ -142,7 +143,7 @@ static int path_go_on(struct walk *w, char *why, size_t size)
     name[length] = '\0';
     int next = length > 0 ? open_step(w->directory, name) : dup(w->directory);
     if (next < 0 && (errno == ELOOP || errno == ENOTDIR))
-        return path_follow(w, name, w->rest + past, why, size);
+        return follow(w, name, w->rest + past, why, size);
     if (next < 0)
         return refuse_for(errno, why, size);
     close(w->directory);
@@ -158,8 +159,8 @@ int path_open_directory(const char *path, char *why, size_t size)
     if (path[0] == '\0')
         status = path_refuse(ENOENT, why, size, "the name is empty");
     while (status == 0 && w.rest[0] != '\0')
-        status = path_go_on(&w, why, size);
-    path_release(status == 0 ? -1 : w.directory, w.rest);
+        status = go_on(&w, why, size);
+    release(status == 0 ? -1 : w.directory, w.rest);
     return status == 0 ? w.directory : -1;
 }
 
@@ -178,7 +179,7 @@ int path_open_parent(const char *path, char name[NAME_MAX + 1], char *why, size_
     snprintf(name, NAME_MAX + 1, "%.*s", end > begin ? (int)(end - begin) : 1, end > begin ? path + begin : ".");
     char *parent = begin > 0 ? strndup(path, begin) : strdup(path[0] == '/' ? "/" : ".");
     int fd = parent != NULL ? path_open_directory(parent, why, size) : refuse_for(errno, why, size);
-    path_release(-1, parent);
+    release(-1, parent);
     return fd;
 }
 
@@ -196,7 +197,7 @@ static int close_and_refuse(int fd, int error, char *why, size_t size, const cha
     return path_refuse(error, why, size, "%s", reason);
 }
 
-/* What may not be opened at all, as far as that can be told before. */
+/* Refuses what may not be opened at all, as far as that is known before. */
 static int check_existing(int directory, const char *name, struct stat *s, char *why, size_t size)
 {
     struct stat around;
@@ -273,7 +274,7 @@ static int open_regular(int fd, FILE **in, char *why, size_t size)
  * Somebody may have given a file of root's, or of a third user's, a second name in a directory where he can write
  * (fs.protected_hardlinks=0): what is in it is not for messages.
  */
-static int path_check_names(int directory, int fd, char *why, size_t size)
+static int check_names(int directory, int fd, char *why, size_t size)
 {
     struct stat s, around;
     if (fstat(fd, &s) != 0 || fstat(directory, &around) != 0)
@@ -287,15 +288,15 @@ static int path_check_names(int directory, int fd, char *why, size_t size)
 
 enum { READ_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 
-/* What is in an open directory and is no link (ELOOP). */
+/* Opens what is in an open directory and is no link (ELOOP). */
 static int open_entry(int directory, const char *name, char *why, size_t size)
 {
     int fd = openat(directory, name, READ_FLAGS | O_NOFOLLOW);
     if (fd < 0)
         return refuse_for(errno, why, size);
-    if (path_check_names(directory, fd, why, size) == 0)
+    if (check_names(directory, fd, why, size) == 0)
         return fd;
-    path_release(fd, NULL);
+    release(fd, NULL);
     return -1;
 }
 
@@ -326,7 +327,7 @@ static int open_as_root(const char *path, char *why, size_t size)
         fd = directory >= 0 ? open_entry(directory, name, why, size) : -1;
         if (fd < 0 && directory >= 0 && errno == ELOOP && links < LINKS_MAX)
             next = target_of(directory, at, name, why, size);
-        path_release(directory, at);
+        release(directory, at);
         at = next;
     }
     free(at);
@@ -378,7 +379,7 @@ int path_read_found(const char *path, FILE **in, char *why, size_t size)
     if (directory < 0)
         return -1;
     int fd = open_entry(directory, name, why, size);
-    path_release(directory, NULL);
+    release(directory, NULL);
     if (fd < 0 && errno == ELOOP)
         return path_refuse(ELOOP, why, size, "it is a symbolic link, which is not followed here");
     return fd >= 0 ? open_regular(fd, in, why, size) : -1;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Text of unknown origin made plain. */
 #include "util/plain_text.h"
 
 #include <math.h>

@@ -18,7 +18,7 @@ size_t plain_text(const char *in, char *out, size_t size);
 /* The same into memory from malloc, nothing cut off. NULL when out of memory. */
 char *plain_text_copy(const char *in);
 
-/* What messages show of a text: as plain_text(), at most 40 bytes of it. To be used in place. */
+/* A text as messages show it: as plain_text(), at most 40 bytes of it. To be used in place. */
 enum { PLAIN_SHOWN_MAX = 40 };
 struct plain_shown {
     char text[PLAIN_SHOWN_MAX + sizeof "..."];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Words broken where a screen ends. */
 #include "util/screen_text.h"
 
 #include <limits.h>
@@ -8,8 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What COLUMNS says; 0: nothing that can be used. */
-static unsigned told_columns(void)
+/* The value of COLUMNS; 0: none that can be used. */
+static unsigned columns_requested(void)
 {
     const char *text = getenv("COLUMNS");
     char *end;
@@ -22,7 +23,7 @@ unsigned screen_text_width(FILE *out)
     struct winsize size = {0};
     int fd = fileno(out);
     bool terminal = fd >= 0 && isatty(fd);
-    unsigned columns = terminal || fd == STDOUT_FILENO || fd == STDERR_FILENO ? told_columns() : 0;
+    unsigned columns = terminal || fd == STDOUT_FILENO || fd == STDERR_FILENO ? columns_requested() : 0;
     if (columns == 0 && terminal && ioctl(fd, TIOCGWINSZ, &size) == 0)
         columns = size.ws_col;
     return columns == 0 ? SCREEN_WIDTH : columns < SCREEN_WIDTH_LEAST ? SCREEN_WIDTH_LEAST : columns;

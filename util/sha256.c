@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SHA-256 of bytes in memory. */
 #include "util/sha256.h"
 
 #include <stdint.h>
@@ -24,7 +25,7 @@ static const uint32_t first_state[WORDS] = {
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 };
 
-static uint32_t sha256_rotated(uint32_t x, unsigned bits)
+static uint32_t rotated(uint32_t x, unsigned bits)
 {
     return x >> bits | x << (32 - bits);
 }
@@ -36,8 +37,8 @@ static void schedule_words(const unsigned char *block, uint32_t w[ROUNDS])
                block[4 * i + 3];
     for (size_t i = 16; i < ROUNDS; i++) {
         uint32_t a = w[i - 15], b = w[i - 2];
-        w[i] = w[i - 16] + w[i - 7] + (sha256_rotated(a, 7) ^ sha256_rotated(a, 18) ^ a >> 3) +
-               (sha256_rotated(b, 17) ^ sha256_rotated(b, 19) ^ b >> 10);
+        w[i] = w[i - 16] + w[i - 7] + (rotated(a, 7) ^ rotated(a, 18) ^ a >> 3) +
+               (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10);
     }
 }
 
@@ -50,9 +51,9 @@ static void add_block(uint32_t state[WORDS], const unsigned char *block)
     for (size_t i = 0; i < ROUNDS; i++) {
         uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
         uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-        uint32_t t1 = s[7] + (sha256_rotated(s[4], 6) ^ sha256_rotated(s[4], 11) ^ sha256_rotated(s[4], 25)) + choice +
-                      round_constants[i] + w[i];
-        uint32_t t2 = (sha256_rotated(s[0], 2) ^ sha256_rotated(s[0], 13) ^ sha256_rotated(s[0], 22)) + majority;
+        uint32_t t1 = s[7] + (rotated(s[4], 6) ^ rotated(s[4], 11) ^ rotated(s[4], 25)) + choice + round_constants[i] +
+                      w[i];
+        uint32_t t2 = (rotated(s[0], 2) ^ rotated(s[0], 13) ^ rotated(s[0], 22)) + majority;
         memmove(s + 1, s, 7 * sizeof *s);
         s[4] += t1;
         s[0] = t1 + t2;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The reader of files whose figures have sources. */
 #include "util/sourced_ini.h"
 
 #include <ctype.h>

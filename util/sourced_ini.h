@@ -18,7 +18,7 @@
 
 enum { SOURCED_INI_LINE_MAX = 600, SOURCED_INI_KEY_MAX = 64, SOURCED_INI_SEEN_MAX = 1024 };
 
-/* What was given once, for what is given twice and what is missing. */
+/* An entry that was given, to find what is given twice and what is missing. */
 struct sourced_ini_seen {
     unsigned section; /* 0: a header itself */
     unsigned line;

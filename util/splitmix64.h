@@ -6,7 +6,7 @@
 
 #define SPLITMIX64_STEP UINT64_C(0x9e3779b97f4a7c15)
 
-/* What it gives out in state `x`; its next state is x + SPLITMIX64_STEP. Different states give different numbers. */
+/* The number in state `x`; its next state is x + SPLITMIX64_STEP. Different states give different numbers. */
 static inline uint64_t splitmix64(uint64_t x)
 {
     x += SPLITMIX64_STEP;

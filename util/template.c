@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Templates filled in. */
 #include "util/template.h"
 
 #include <stdlib.h>
@@ -56,7 +57,7 @@ struct filling {
     size_t missing_length;
 };
 
-static const char *template_value_of(struct filling *f, const char *name, size_t length, bool *there)
+static const char *value_of(struct filling *f, const char *name, size_t length, bool *there)
 {
     for (size_t i = 0; i < f->values->n; i++)
         if (strlen(f->values->value[i].name) == length && strncmp(f->values->value[i].name, name, length) == 0) {
@@ -91,7 +92,7 @@ static bool template_line(struct filling *f, const char *line, const char *end, 
             ended = false;
             continue;
         }
-        const char *value = template_value_of(f, next + 1, name, &there);
+        const char *value = value_of(f, next + 1, name, &there);
         stays = stays && (!decides || there == (decides == '?'));
         any_place = true;
         empty = empty && !*value;
@@ -105,7 +106,7 @@ static bool template_line(struct filling *f, const char *line, const char *end, 
     return stays;
 }
 
-static const char *template_line_end(const char *line)
+static const char *line_end(const char *line)
 {
     return line + strcspn(line, "\n");
 }
@@ -115,7 +116,7 @@ static const char *template_paragraph(struct filling *f, const char *text, FILE 
 {
     *stays = true;
     while (*text && *text != '\n') {
-        const char *end = template_line_end(text);
+        const char *end = line_end(text);
         if (strncmp(text, "@#", 2) != 0)
             *stays = template_line(f, text, end, out) && *stays;
         text = end + (*end == '\n');
@@ -124,7 +125,7 @@ static const char *template_paragraph(struct filling *f, const char *text, FILE 
 }
 
 /* With `out` NULL the template is only looked at, also what would be left out. */
-static void template_pass(struct filling *f, const char *text, FILE *out)
+static void pass(struct filling *f, const char *text, FILE *out)
 {
     while (*text) {
         bool stays;
@@ -144,7 +145,7 @@ int template_fill(const struct template_file *t, struct template_values *v, FILE
     v->out = NULL;
     if (closed != 0 || v->failed)
         return error_line(why, why_size, "out of memory");
-    template_pass(&f, t->text, NULL);
+    pass(&f, t->text, NULL);
     if (f.missing)
         return error_line(why, why_size, "%.400s names @%.*s@, for which there is no value", t->path,
                           (int)f.missing_length, f.missing);
@@ -152,7 +153,7 @@ int template_fill(const struct template_file *t, struct template_values *v, FILE
         if (!f.placed[i])
             return error_line(why, why_size, "%.400s has no @%s@; restore the file as it was installed", t->path,
                               v->value[i].name);
-    template_pass(&f, t->text, out);
+    pass(&f, t->text, out);
     return 0;
 }
 

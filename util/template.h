@@ -20,7 +20,7 @@ struct template_file {
 
 /* Values of places. */
 struct template_values {
-    FILE *out; /* they are written here, one behind the other */
+    FILE *out; /* they are written here, one after the other */
     char *text;
     size_t size, n;
     struct {

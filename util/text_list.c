@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Items added to a line of text. */
 #include "util/text_list.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Text escaped for XML and HTML. */
 #include "util/xml_text.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #include "util/plain_text.h"
 
-static void xml_text_escaped(FILE *out, const char *plain)
+static void escaped(FILE *out, const char *plain)
 {
     static const char special[] = "&<>\"'";
     static const char *const references[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
@@ -23,6 +24,6 @@ void xml_text(FILE *out, const char *text)
 {
     char *plain = text ? plain_text_copy(text) : NULL;
     if (plain)
-        xml_text_escaped(out, plain);
+        escaped(out, plain);
     free(plain);
 }

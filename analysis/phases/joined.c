@@ -1,16 +1,66 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Samples too short for their clock are joined into ones that the analysis can read, and parts are cut out of a
+ * trace.
+ */
 #include "analysis/phases/joined.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "analysis/phases/part.h"
 #include "analysis/phases/repetitions/clock.h"
+
+void part_free(struct trace *out)
+{
+    free(out->run);
+    free(out->time_us);
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        free(out->channel[c]);
+    memset(out, 0, sizeof *out);
+}
+
+struct trace part_told_by(const struct trace *null, const struct trace *t)
+{
+    struct trace named = null ? *null : *t;
+    named.meta = t->meta;
+    named.n_meta = t->n_meta;
+    return named;
+}
+
+int part_begin(const struct trace *t, struct trace *out)
+{
+    *out = *t;
+    out->run = t->run ? malloc((t->n + 1) * sizeof *out->run) : NULL;
+    out->time_us = malloc((t->n + 1) * sizeof *out->time_us);
+    bool bad = !out->time_us || (t->run && !out->run);
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        out->channel[c] = t->channel[c] ? malloc((t->n + 1) * sizeof *out->channel[c]) : NULL;
+        bad = bad || (t->channel[c] && !out->channel[c]);
+    }
+    out->n = out->n_extra = 0;
+    out->capacity = t->n;
+    if (bad)
+        part_free(out);
+    return bad ? -1 : 0;
+}
+
+void part_take(const struct trace *t, size_t i, struct trace *out)
+{
+    size_t n = out->n++;
+    out->time_us[n] = t->time_us[i];
+    if (t->run)
+        out->run[n] = t->run[i];
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (t->channel[c])
+            out->channel[c][n] = t->channel[c][i];
+}
 
 /* Of a period: how long samples are that are joined by twos, and those that are left as they are. Others are joined by
  * fours, which makes a period at full rate (doc/formats.md). Not by their time: the noise of time stamps would choose
  * where each group ends. */
 #define BY_TWOS 0.36
+/* Of a period: samples at least this long stand alone, shorter ones are joined. */
 #define ALONE 0.75
 #define LOST 1.75 /* a sample that lasts so many times as long as others lost time */
 
@@ -120,8 +170,7 @@ static bool can_be_joined(const struct trace *t, const struct clock_reading *clo
 
 int joined_samples(const struct trace *t, struct joined *out)
 {
-    const char *text = trace_get(t, "period_us");
-    const double period = text ? strtod(text, NULL) : 0;
+    const double period = trace_number(t, "period_us");
     const struct clock_reading clock = clock_reading_of(t);
     *out = (struct joined){*t, can_be_joined(t, &clock, period)};
     if (!out->own)

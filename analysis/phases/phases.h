@@ -15,6 +15,7 @@
 enum phase_kind { PHASE_STEADY, PHASE_THROTTLE, PHASE_HALT, PHASE_SLOW, PHASE_RAMP, PHASE_UNKNOWN };
 const char *phases_kind_name(enum phase_kind k);
 
+/* One wait, two, and as many more as a duration has ever shown. */
 enum { PHASE_MODES_MAX = 4 };
 /* One mode of a duration that is not unimodal (one relaxation period against two). */
 struct phase_mode {

@@ -23,7 +23,6 @@
 
 #include "analysis/phases/findings.h"
 #include "analysis/phases/joined.h"
-#include "analysis/phases/part.h"
 #include "analysis/phases/repetitions/neighbour.h"
 #include "analysis/phases/tail/tail.h"
 #include "analysis/pooled/pooled.h"
@@ -224,10 +223,10 @@ struct null_shows {
 /* By the null, or without one as the trace tells it. 0, or -1: out of memory. */
 static int null_look(const struct trace *t, const struct trace *null, struct null_shows *out)
 {
-    const char *told = trace_get(t, "null_cold_us");
+    const double noted = trace_number(t, "null_cold_us");
     char why[200];
     struct phases p;
-    *out = (struct null_shows){!null && told ? strtod(told, NULL) : 0, false};
+    *out = (struct null_shows){!null && noted > 0 ? noted : 0, false};
     if (!null || trace_count_runs(null) < NULLS_LEAST)
         return 0;
     int found = find_uniform(null, &p, why, sizeof why);

@@ -1,17 +1,120 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Repetitions on a common grid of moments: the rate of the sample that runs then, of what its repetition does in the
  * end. */
-#include "analysis/pooled/pooled.h"
-
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_sort.h>
-
+#include "analysis/pooled/pooled.h"
 #include "util/list.h"
 #include "util/order.h"
 
+/* Optimal partitioning of a series into pieces of one value each. */
+
+size_t pooled_cut(const double *y, const double *weight, size_t n, size_t least, double penalty, size_t *cut)
+{
+    double *best = malloc(4 * (n + 1) * sizeof *best);
+    size_t *from = malloc((n + 1) * sizeof *from), pieces = 0;
+    if (!best || !from) {
+        free(best);
+        free(from);
+        return 0;
+    }
+    double *w = best + n + 1, *wy = w + n + 1, *wyy = wy + n + 1;
+    best[0] = w[0] = wy[0] = wyy[0] = 0;
+    for (size_t i = 0; i < n; i++) {
+        w[i + 1] = w[i] + weight[i];
+        wy[i + 1] = wy[i] + weight[i] * y[i];
+        wyy[i + 1] = wyy[i] + weight[i] * y[i] * y[i];
+    }
+    for (size_t j = 1; j <= n; j++) {
+        best[j] = INFINITY;
+        from[j] = 0;
+        for (size_t i = 0; i + least <= j || !i; i = i ? i + 1 : least) {
+            double sw = w[j] - w[i], sy = wy[j] - wy[i];
+            double cost = sw > 0 ? fmax(0, wyy[j] - wyy[i] - sy * sy / sw) : 0;
+            if (best[i] + cost + penalty < best[j]) {
+                best[j] = best[i] + cost + penalty;
+                from[j] = i;
+            }
+            if (i + least > j)
+                break;
+        }
+    }
+    for (size_t j = n; j; j = from[j])
+        pieces++;
+    cut[pieces] = n;
+    for (size_t j = n, k = pieces; j; j = from[j])
+        cut[--k] = from[j];
+    free(best);
+    free(from);
+    return pieces;
+}
+
+/* Durations that come in two lengths: one relaxation period or two, one wait or the next. */
+
+#define LEAST 0.08      /* of the repetitions show the rarer length */
+#define APART 4.5       /* standard deviations of either between the two */
+#define OUTLIERS 4.0    /* standard deviations of a length */
+#define LIKE_FIRST 3.0  /* times as much as the shorter length the longer one scatters at most, of their own */
+#define SCATTERS_US 0.3 /* as samples of short lengths do */
+#define VALLEY 0.12     /* of the repetitions lie in the middle third between the two, at most */
+
+/* Where an ascending series is cut so that its parts scatter least (Otsu 1979). */
+static size_t cut_of(const double *x, size_t n, size_t least)
+{
+    double all = 0, sum = 0, best = -1;
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        all += x[i] - x[0];
+    for (size_t k = 1; k + least <= n; k++) {
+        sum += x[k - 1] - x[0];
+        double d = sum / (double)k - (all - sum) / (double)(n - k), between = d * d * (double)k * (double)(n - k);
+        if (k >= least && between > best) {
+            best = between;
+            at = k;
+        }
+    }
+    return at;
+}
+
+size_t pooled_two_lengths(const double *x, size_t n, double apart, struct value_mode out[2], double *scratch)
+{
+    /* single repetitions far beyond the others would draw the cut to themselves */
+    size_t tail = n / 40, least = (size_t)fmax(4, LEAST * (double)n), first = tail, past = n - tail, valley = 0;
+    if (past < first + 2 * least)
+        return 0;
+    size_t at = first + cut_of(x + first, past - first, least);
+    const size_t begin[2] = {first, at}, end[2] = {at, past};
+    double middle[2], sigma[2];
+    for (int i = 0; i < 2; i++) {
+        size_t m = end[i] - begin[i];
+        size_t kept;
+        for (size_t k = 0; k < m; k++)
+            scratch[k] = x[begin[i] + k];
+        middle[i] = order_median(scratch, m);
+        sigma[i] = order_mad_sigma(x + begin[i], m, middle[i], scratch + n);
+        double mean = middle[i] + order_offset_within(x + begin[i], m, middle[i], OUTLIERS * sigma[i], &kept);
+        out[i] = (struct value_mode){mean, x[i ? at : 0], x[i ? n - 1 : at - 1], i ? n - at : at};
+    }
+    double third = (middle[1] - middle[0]) / 3;
+    for (size_t k = 0; k < n; k++)
+        valley += x[k] > middle[0] + third && x[k] < middle[1] - third;
+    /* what was interrupted lasts for longer by anything: no length of its own */
+    bool interrupted = sigma[1] >
+                       fmax(LIKE_FIRST * sigma[0] * fmax(1, middle[1] / middle[0]), fmax(SCATTERS_US, apart / 4));
+    if (interrupted || 3 * third < fmax(apart, APART * fmax(sigma[0], sigma[1])) || (double)valley > VALLEY * (double)n)
+        return 0;
+    if (out[1].n > out[0].n) {
+        struct value_mode more = out[1];
+        out[1] = out[0];
+        out[0] = more;
+    }
+    return 2;
+}
+
+/* Samples of a repetition at least; moments of the grid at most; samples whose median is a length. */
 enum { SAMPLES_LEAST = 12, MOMENTS_MOST = 4000, CLOCK_SAMPLES = 5 };
 #define FIXED_WORK 0.1 /* relative: samples that scatter by more hold no fixed work */
 #define USUAL 0.08     /* relative: rates so near to each other are one, beside a step of the time stamps */
@@ -130,10 +233,9 @@ static size_t usual_lengths(struct pooled *p, size_t step, double *x)
 /* The step of the time stamps: as the trace tells it, or the least by which the lengths of samples differ. x: them. */
 static double clock_step(const struct pooled *p, double *x, size_t n)
 {
-    const char *told = trace_get(p->trace, "clock_step_ns");
-    double least = INFINITY;
-    if (told)
-        return strtod(told, NULL) * 1e-3;
+    double step = trace_number(p->trace, "clock_step_ns"), least = INFINITY;
+    if (!isnan(step))
+        return step * 1e-3;
     gsl_sort(x, 1, n);
     for (size_t i = 1; i < n; i++)
         if (x[i] - x[i - 1] > SAME_LENGTH_US)

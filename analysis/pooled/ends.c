@@ -9,6 +9,7 @@
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
+/* Rounds later that a repetition may be compared with; rounds at least; standard errors (99.9 %, few rounds). */
 enum { NEAR_BY = 3, ROUNDS_LEAST = 4 };
 #define SURE 3.5
 #define MOST 0.75 /* of the rounds */

@@ -14,6 +14,7 @@
 #include "analysis/pooled/pooled.h"
 #include "analysis/stats/golden.h"
 
+/* Groups of repetitions whose scatter gives the limits; steps of the golden-section search. */
 enum { GROUPS = 8, STEPS = 40 };
 #define LEAST 0.08   /* relative: smaller changes are told as steps */
 #define TOGETHER 0.4 /* of the repetitions that are near the pooled rate ... */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The time that a switch loses, summed over the states in which it is lost. */
 #include "analysis/pooled/lost.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "analysis/phases/joined.h"
-#include "analysis/phases/part.h"
 #include "analysis/pooled/pooled.h"
 
 #define RESOLUTION_US 0.05 /* what is not averaged away */
@@ -14,7 +14,7 @@
 
 /* Of one repetition between two times; what it has not recorded is as in the others. A sample is read once the core
  * runs again: behind a halt that is at the rate of the next one, not at that of the whole sample. */
-static double lost_of_run(const struct pooled *p, size_t r, double from_us, double until_us)
+static double of_run(const struct pooled *p, size_t r, double from_us, double until_us)
 {
     const struct pooled_run *run = &p->run[r];
     double lost = 0;
@@ -34,7 +34,7 @@ static double lost_of_run(const struct pooled *p, size_t r, double from_us, doub
 
 /* The mean of the repetitions, without what is far from most of them: the middle half; `kinds`: they may be of
  * two kinds, each by itself then. x: n, and scratch of 3 n more. */
-static struct estimate lost_on_average(double *x, size_t n, bool kinds)
+static struct estimate on_average(double *x, size_t n, bool kinds)
 {
     struct value_mode mode[2];
     double error, lost = pooled_middle(x, n, &error); /* which sorts them */
@@ -52,7 +52,7 @@ static double left_in_the_end(const struct pooled *p, double *x)
 {
     const double end = p->border[p->n], from = POOLED_LATE * end;
     for (size_t r = 0; r < p->n_runs; r++)
-        x[r] = lost_of_run(p, r, from, end) / (end - from);
+        x[r] = of_run(p, r, from, end) / (end - from);
     return 1 - fmax(0, pooled_middle(x, p->n_runs, NULL));
 }
 
@@ -77,10 +77,10 @@ static int lost_within(const struct trace *t, double until_us, bool kinds, struc
     if (!bad && p.n_runs >= POOLED_RUNS_LEAST && p.n) {
         x = malloc(4 * p.n_runs * sizeof *x);
         for (size_t r = 0; x && r < p.n_runs; r++)
-            x[r] = lost_of_run(&p, r, 0, until_us);
+            x[r] = of_run(&p, r, 0, until_us);
         bad = x ? 0 : -1;
         if (x) {
-            out->us = lost_on_average(x, p.n_runs, kinds);
+            out->us = on_average(x, p.n_runs, kinds);
             out->left = left_in_the_end(&p, x);
         }
     }

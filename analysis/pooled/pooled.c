@@ -446,10 +446,9 @@ static int pooled_answer(const struct pooled_answer *a)
  * has states of its own, which no switch of code has. 0, or -1: out of memory. */
 static int null_loss(const struct trace *t, const struct trace *null, double *lost_us, bool *moves)
 {
-    const char *told = trace_get(t, "null_lost_us");
     struct pooled p;
     struct pooled_states s = {0};
-    *lost_us = told ? strtod(told, NULL) : NAN;
+    *lost_us = trace_number(t, "null_lost_us");
     *moves = false;
     if (!null)
         return 0;
@@ -465,7 +464,7 @@ static int null_loss(const struct trace *t, const struct trace *null, double *lo
 }
 
 /* Nothing that is seen can be told from something else. */
-static int pooled_tell_nothing(const struct pooled *p, const char *why, struct phases *out)
+static int tell_nothing(const struct pooled *p, const char *why, struct phases *out)
 {
     out->phases = calloc(2, sizeof *out->phases);
     if (!out->phases)
@@ -491,16 +490,15 @@ int pooled_find(const struct trace *t, const struct trace *null, struct phases *
         const struct pooled_answer a = {&p, &s, &c, out};
         out->runs = p.n_recorded;
         out->runs_used = p.n_runs;
-        bad = moves ? pooled_tell_nothing(&p,
-                                          "a switch of code alone shows changes, too: another thread keeps step with "
-                                          "the repetitions",
-                                          out)
+        bad = moves ? tell_nothing(&p,
+                                   "a switch of code alone shows changes, too: another thread keeps step with "
+                                   "the repetitions",
+                                   out)
                     : pooled_answer(&a);
     } else if (!bad && p.n_recorded > 0 && p.clock.one_clock) {
         out->runs = p.n_recorded;
         out->runs_used = p.n_runs;
-        bad = pooled_tell_nothing(&p, "without cycle counts it takes three whole repetitions or more; eight tell more",
-                                  out);
+        bad = tell_nothing(&p, "without cycle counts it takes three whole repetitions or more; eight tell more", out);
         few = false;
     }
     pooled_states_free(&s);

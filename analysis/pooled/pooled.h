@@ -17,6 +17,7 @@
 #include "analysis/stats/robust.h"
 #include "trace/trace.h"
 
+/* Repetitions that a median needs; states after a switch, more than any processor has shown. */
 enum { POOLED_RUNS_LEAST = 3, POOLED_STATES_MAX = 12 };
 /* Slower than any known throttling: a core that does so much less than its full rate stands still. Published ratios
  * begin at 1/4; some guests show 1/10. */
@@ -128,17 +129,11 @@ void pooled_states_free(struct pooled_states *s);
 int pooled_find_fades(const struct pooled *p, struct pooled_states *s);
 /* fades.c: how long state k, an approach, takes until it is within 0.1 % of what it leads to, us. */
 double pooled_fade_us(const struct pooled_states *s, size_t k);
-/* passes.c: fills `left`, and the states' rates anew. 0, or -1: out of memory. */
-int pooled_pass(const struct pooled *p, struct pooled_states *s);
+
 /* passes.c: no work is done in state k, or no more than that of the one sample that spans it, and less than
  * before and behind: a core halts while its clock changes, and throttles from the first instruction of wide code on. */
 bool pooled_halts(const struct pooled *p, const struct pooled_states *s, size_t k);
-/* Marks the samples that are not at the rate of their state: p->beside; those in the end are p->sibling_share. */
-void pooled_mark_beside(struct pooled *p, const struct pooled_states *s);
-/* states.c: halts that each repetition shows at a time of its own, so that none is on the pooled curve: the curve is
- * pooled anew about each repetition's own border of two states. *found: the states are more. 0, or -1: out of
- * memory. */
-int pooled_find_between(const struct pooled *p, struct pooled_states *s, bool *found);
+
 /* The mean time of a cycle before the switch, of each repetition. 0, or -1: out of memory. */
 int pooled_clocks_before(struct pooled *p);
 
@@ -160,10 +155,7 @@ struct pooled_clock {
 };
 /* 0, or -1: out of memory. */
 int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, struct pooled_clock *out);
-/* The mean time of a cycle of repetition r between two times, relative to that before the switch: minus its logarithm.
- * Of samples beyond the switch alone. NaN: no chain, or it stays behind. x: scratch of twice the samples. */
-double pooled_own_clock(const struct pooled *p, const struct pooled_states *s, size_t r, double from, double to,
-                        double *x);
+
 /* other_kinds.c: warns of repetitions that ran at another clock than most throughout, and lets the limits of
  * frequencies hold theirs, too. 0, or -1: out of memory. */
 int pooled_tell_other_clocks(const struct pooled *p, const struct pooled_states *s, const struct pooled_clock *c,

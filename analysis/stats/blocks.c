@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Limits of means where neighboring repetitions are alike: the scatter of blocks' means. */
 #include "analysis/stats/blocks.h"
 
 #include <math.h>

@@ -10,6 +10,7 @@
 
 #include "analysis/stats/estimate.h"
 
+/* Blocks at most and at least, and repetitions in each: Student's t of 3 to 7 degrees of freedom. */
 enum { BLOCKS_MAX = 8, BLOCKS_LEAST = 4, BLOCKS_VALUES_LEAST = 4 };
 
 struct blocks {

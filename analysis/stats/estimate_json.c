@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A value with its limits as JSON. */
 #include "analysis/stats/estimate_json.h"
 
 #include "util/json_lines.h"

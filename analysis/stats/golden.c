@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Golden-section search for the highest point of a function. */
 #include "analysis/stats/golden.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Keeps GSL's error handler from ending the process while its functions are called. */
 #include "analysis/stats/gsl_errors.h"
 
 #include <pthread.h>

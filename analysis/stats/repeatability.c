@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Spread, mode and refinement of the durations of trials. */
 #include "analysis/stats/repeatability.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Medians, trimmed means, their limits, and modes of samples with outliers. */
 #include "analysis/stats/robust.h"
 
 #include <math.h>
@@ -114,7 +115,7 @@ struct estimate robust_mean(const double *x, size_t n, double reject, double sla
     return e;
 }
 
-static int robust_by_size(const void *a, const void *b)
+static int by_size(const void *a, const void *b)
 {
     const struct value_mode *x = a, *y = b;
     return x->n > y->n ? -1 : x->n < y->n;
@@ -143,7 +144,7 @@ size_t robust_modes(const double *x, size_t n, double gap, size_t least, struct 
         first = i;
     }
     free(sorted);
-    qsort(out, found, sizeof *out, robust_by_size);
+    qsort(out, found, sizeof *out, by_size);
     return found;
 }
 
@@ -190,7 +191,7 @@ size_t robust_two_modes(const double *x, size_t n, double apart, size_t least, s
     if (two) {
         out[0] = (struct value_mode){mean[0], sorted[0], sorted[at - 1], at};
         out[1] = (struct value_mode){mean[1], sorted[at], sorted[m - 1], m - at};
-        qsort(out, 2, sizeof *out, robust_by_size);
+        qsort(out, 2, sizeof *out, by_size);
     }
     free(sorted);
     return two ? 2 : 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Fits the value from which on an answer is yes to trials that said yes or no. */
 #include "analysis/stats/threshold.h"
 
 #include <math.h>
@@ -7,6 +8,7 @@
 
 #include "analysis/stats/golden.h"
 
+/* Steps of the searches: 0.618^24 of the first interval is 1e-5, 2^-24 is 6e-8. */
 enum { GOLDEN_STEPS = 24, LIMIT_STEPS = 24, MEDIAN_STEPS = 30 };
 #define HALF_CHI2_95 1.9207 /* half of the 95 % quantile of chi squared with one degree of freedom */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The stages in which a unit wakes, from the first uses after idle times, and their JSON form. */
 #include "analysis/wake/wake.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stats/estimate_json.h"
 #include "analysis/stats/robust.h"
 #include "util/error.h"
+#include "util/json_lines.h"
 #include "util/order.h"
 
+/* Levels that a time may be at; points beyond a border that place it; points of a trend; strays that make no stage. */
 enum { GRID = 512, BEYOND = 3, TREND_POINTS = 4, STRAYS = WAKE_STAGE_LEAST / 2 };
 
 #define SIGMA_LEAST 0.02 /* of log(first_us): the clock's drift is no stage */
@@ -93,18 +98,18 @@ static void wake_level(struct wake_series *s, size_t stage)
     s->spread[stage] = fmax(s->sigma, order_mad_sigma(s->y + begin, n, s->level[stage], s->scratch));
 }
 
-static double wake_least_ratio(const struct wake_series *s)
+static double least_ratio(const struct wake_series *s)
 {
     return fmax(log(RATIO_LEAST), 2 * s->sigma);
 }
 
 /* Neighbours of one level, in the end, are one stage. */
-static void wake_merge(struct wake_series *s)
+static void merge(struct wake_series *s)
 {
     for (size_t i = 0; i < s->n_stages; i++)
         wake_level(s, i);
     for (size_t i = 0; i + 1 < s->n_stages;) {
-        if (fabs(s->level[i + 1] - s->level[i]) >= wake_least_ratio(s)) {
+        if (fabs(s->level[i + 1] - s->level[i]) >= least_ratio(s)) {
             i++;
             continue;
         }
@@ -117,7 +122,7 @@ static void wake_merge(struct wake_series *s)
 }
 
 /* Whether a point lies on the level of a stage, and closer to it than to that of another one. */
-static bool wake_is_on(const struct wake_series *s, size_t i, size_t stage, size_t other)
+static bool is_on(const struct wake_series *s, size_t i, size_t stage, size_t other)
 {
     double off = fabs(s->y[i] - s->level[stage]);
     return off <= 4 * s->spread[stage] && (other == stage || off < fabs(s->y[i] - s->level[other]));
@@ -127,12 +132,12 @@ static bool wake_is_on(const struct wake_series *s, size_t i, size_t stage, size
  * From the cut in front of point `cut` outward, at most to `end` (exclusive): the farthest point on the level of the
  * stage beyond the cut, as long as such points are not as rare as outliers. None: the cut itself.
  */
-static size_t wake_reach(const struct wake_series *s, size_t cut, size_t end, bool up, size_t own, size_t beyond)
+static size_t reach(const struct wake_series *s, size_t cut, size_t end, bool up, size_t own, size_t beyond)
 {
     size_t seen = 0, reached = cut;
     for (size_t k = 1; up ? cut + k <= end : cut >= end + k; k++) {
         size_t i = up ? cut + k - 1 : cut - k;
-        if (!wake_is_on(s, i, beyond, own))
+        if (!is_on(s, i, beyond, own))
             continue;
         seen++;
         if ((double)seen >= STRAY_SHARE * (double)k)
@@ -146,11 +151,11 @@ static size_t wake_reach(const struct wake_series *s, size_t cut, size_t end, bo
  * on the stage's own level. One would do if each idle time were kept to exactly; where they scatter by about as much as
  * they are apart, it happens that both levels occur in perfect order around another time than the boundary.
  */
-static size_t wake_outward(const struct wake_series *s, size_t at, size_t end, bool up, size_t own, size_t other)
+static size_t outward(const struct wake_series *s, size_t at, size_t end, bool up, size_t own, size_t other)
 {
     size_t reached = up ? (at < end ? at : end - 1) : at > end ? at - 1 : end, seen = 0;
     for (size_t i = reached; seen < BEYOND; i = up ? i + 1 : i - 1) {
-        if (wake_is_on(s, i, own, other) && (seen == 0 || s->idle[i] != s->idle[reached])) {
+        if (is_on(s, i, own, other) && (seen == 0 || s->idle[i] != s->idle[reached])) {
             reached = i;
             seen++;
         }
@@ -164,16 +169,16 @@ static size_t wake_outward(const struct wake_series *s, size_t at, size_t end, b
 static struct estimate wake_boundary(const struct wake_series *s, size_t i, size_t *from, size_t *to)
 {
     size_t cut = s->begin[i + 1];
-    *from = wake_reach(s, cut, s->begin[i], false, i, i + 1);
-    *to = wake_reach(s, cut, s->begin[i + 2], true, i + 1, i);
-    size_t lo = wake_outward(s, *from, s->begin[i], false, i, i + 1);
-    size_t hi = wake_outward(s, *to, s->begin[i + 2], true, i + 1, i);
+    *from = reach(s, cut, s->begin[i], false, i, i + 1);
+    *to = reach(s, cut, s->begin[i + 2], true, i + 1, i);
+    size_t lo = outward(s, *from, s->begin[i], false, i, i + 1);
+    size_t hi = outward(s, *to, s->begin[i + 2], true, i + 1, i);
     double before = s->idle[cut - 1], behind = s->idle[cut];
     double middle = before > 0 ? sqrt(before * behind) : 0.5 * (before + behind);
     return (struct estimate){middle, fmin(s->idle[lo], middle), fmax(s->idle[hi], middle)};
 }
 
-static void wake_describe(struct wake_series *s, struct wake_stages *out)
+static void describe(struct wake_series *s, struct wake_stages *out)
 {
     size_t last = s->n_stages - 1, mixed_from = 0, mixed_to = 0; /* around the boundary in front of the stage */
     out->n = s->n_stages;
@@ -184,9 +189,9 @@ static void wake_describe(struct wake_series *s, struct wake_stages *out)
         stage->idle_to_us = i < last ? wake_boundary(s, i, &next_from, &next_to) : (struct estimate){NAN, NAN, NAN};
         for (size_t p = s->begin[i]; p < s->begin[i + 1]; p++) {
             bool after = p >= next_from, before = i > 0 && p >= mixed_from && p < mixed_to;
-            if ((after && wake_is_on(s, p, i + 1, i)) || (before && wake_is_on(s, p, i - 1, i)))
+            if ((after && is_on(s, p, i + 1, i)) || (before && is_on(s, p, i - 1, i)))
                 out->mixed++;
-            else if (wake_is_on(s, p, i, i))
+            else if (is_on(s, p, i, i))
                 s->scratch[kept++] = s->y[p];
             else
                 out->discarded++;
@@ -201,7 +206,7 @@ static void wake_describe(struct wake_series *s, struct wake_stages *out)
 
 /* Whether first_us goes on changing within a stage: the medians of its outer thirds differ by more than TREND, and by
  * more than four of their standard errors, of the noise between neighbours. */
-static bool wake_has_trend(struct wake_series *s, size_t stage)
+static bool has_trend(struct wake_series *s, size_t stage)
 {
     size_t begin = s->begin[stage], n = s->begin[stage + 1] - begin, third = n / 3;
     if (third < TREND_POINTS)
@@ -219,7 +224,7 @@ static void wake_warn(struct wake_series *s, struct wake_stages *out)
     static const double most = 0.1;
     size_t trends = 0;
     for (size_t i = 0; i < s->n_stages; i++)
-        trends += wake_has_trend(s, i);
+        trends += has_trend(s, i);
     if (trends > 0)
         snprintf(out->warning[out->n_warnings++], WAKE_TEXT_MAX,
                  "within %zu of %zu stages first_us keeps changing with idle_us: it changes gradually there, and the "
@@ -242,8 +247,7 @@ static void wake_warn(struct wake_series *s, struct wake_stages *out)
                  out->mixed, out->points);
 }
 
-static int wake_analyse(const struct wake_point *p, struct wake_series *s, struct wake_stages *out, char *why,
-                        size_t size)
+static int analyse(const struct wake_point *p, struct wake_series *s, struct wake_stages *out, char *why, size_t size)
 {
     if (wake_sort(p, s->n, s) != 0)
         return 1;
@@ -255,9 +259,9 @@ static int wake_analyse(const struct wake_point *p, struct wake_series *s, struc
     memmove(begin + 1, begin + WAKE_STAGES_MOST - s->n_stages + 1, (s->n_stages - 1) * sizeof *begin);
     begin[0] = 0;
     begin[s->n_stages] = s->n;
-    wake_merge(s);
-    wake_describe(s, out);
-    out->detectable_ratio = exp(fmax(wake_least_ratio(s), CAPPED * s->sigma));
+    merge(s);
+    describe(s, out);
+    out->detectable_ratio = exp(fmax(least_ratio(s), CAPPED * s->sigma));
     wake_warn(s, out);
     return 0;
 }
@@ -316,7 +320,7 @@ int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out
                             .best = malloc(n * sizeof(size_t))};
     int status = s.idle == NULL || s.y == NULL || s.scratch == NULL || s.stay == NULL || s.best == NULL
                      ? 1
-                     : wake_analyse(points, &s, out, why, size);
+                     : analyse(points, &s, out, why, size);
     if (status > 0)
         (void)error_line(why, size, "out of memory");
     free(s.idle);
@@ -325,4 +329,37 @@ int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out
     free(s.stay);
     free(s.best);
     return status;
+}
+
+enum { DIGITS = 6 };
+
+char *wake_to_json(const struct wake_stages *s, const struct wake_source *source)
+{
+    bool failed = false;
+    json_t *root = json_pack("{s:s, s:o, s:o, s:o}", "format", "characterize-wake/1", "unit",
+                             json_lines_text(source->unit), "cpu", json_lines_text(source->cpu), "machine",
+                             json_lines_text(source->machine));
+    if (source->environment != NULL)
+        json_lines_put(root, "environment", json_lines_text(source->environment), &failed);
+    json_lines_put(root, "points", json_integer((json_int_t)s->points), &failed);
+    json_lines_put(root, "discarded", json_integer((json_int_t)s->discarded), &failed);
+    json_lines_put(root, "mixed", json_integer((json_int_t)s->mixed), &failed);
+    json_t *list = json_lines_array(root, "stages", &failed);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct wake_stage *stage = &s->stage[i];
+        json_t *o = json_object();
+        estimate_json_put(o, "first_us", "first_us_ci95", &stage->first_us, DIGITS, &failed);
+        estimate_json_put(o, "idle_from_us", "idle_from_us_ci95", &stage->idle_from_us, DIGITS, &failed);
+        estimate_json_put(o, "idle_to_us", "idle_to_us_ci95", &stage->idle_to_us, DIGITS, &failed);
+        json_lines_put(o, "n", json_integer((json_int_t)stage->n), &failed);
+        json_lines_push(list, o, &failed);
+    }
+    json_lines_put(
+        root, "detectable",
+        json_pack("{s:o, s:i}", "ratio", json_lines_rounded(s->detectable_ratio, DIGITS), "points", WAKE_STAGE_LEAST),
+        &failed);
+    list = json_lines_array(root, "warnings", &failed);
+    for (size_t i = 0; i < s->n_warnings; i++)
+        json_lines_push(list, json_lines_text(s->warning[i]), &failed);
+    return json_lines_dump(root, failed);
 }

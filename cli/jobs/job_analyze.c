@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/answers.h"
+#include "cli/outputs.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
@@ -18,7 +18,7 @@ static bool is_stdin(const char *name)
     return strcmp(name, "-") == 0;
 }
 
-static const char *job_analyze_shown(const struct options *o)
+static const char *analyze_shown(const struct options *o)
 {
     return is_stdin(o->job_argument) ? "standard input" : o->job_argument;
 }
@@ -32,7 +32,7 @@ static int unreadable(const char *name, const char *why)
 static void tell_cut(const struct options *o, bool cut)
 {
     if (cut)
-        complain("warning: %s: the last line has no end, may have been cut, and is left out", job_analyze_shown(o));
+        complain("warning: %s: the last line has no end, may have been cut, and is left out", analyze_shown(o));
 }
 
 static int read_stream(FILE *in, const char *name, struct trace *t)
@@ -75,7 +75,7 @@ static int spare_input(const struct options *o, struct outputs *out)
     return DONE;
 }
 
-static void job_analyze_tell_missing(const struct trace *t, char *out, size_t size)
+static void tell_missing(const struct trace *t, char *out, size_t size)
 {
     static const struct {
         enum trace_channel channel;
@@ -96,9 +96,9 @@ static int show_and_write(const struct options *o, const struct trace *t, struct
     struct machine_error error;
     char missing[200];
     if (measure_recorded(t, &phases, &error) != MACHINE_OK)
-        return complain_of_machine(job_analyze_shown(o), &error);
+        return complain_of_machine(analyze_shown(o), &error);
     stop_only_asks(true); /* files that are begun are finished */
-    job_analyze_tell_missing(t, missing, sizeof(missing));
+    tell_missing(t, missing, sizeof(missing));
     int status = answers_tell_trace(out, t, &phases, missing);
     phases_free(&phases);
     return status;
@@ -109,7 +109,7 @@ static int analyze_trace(const struct options *o, FILE *in)
     struct trace trace;
     struct outputs out;
     char stem[256];
-    int status = read_stream(in, job_analyze_shown(o), &trace);
+    int status = read_stream(in, analyze_shown(o), &trace);
     if (status != DONE)
         return status;
     tell_cut(o, trace.cut);
@@ -131,7 +131,7 @@ static const char *given_text(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
-/* What was read of a recording of first uses: its stages, shown and written. */
+/* Shows and writes the stages of a recording of first uses. */
 static int show_wake(const struct options *o, const struct wake_csv *w, struct outputs *out)
 {
     const struct wake_source source = {given_text(w->unit), given_text(w->cpu), given_text(w->machine),
@@ -144,7 +144,7 @@ static int show_wake(const struct options *o, const struct wake_csv *w, struct o
     for (size_t i = 0; i < w->n; i++)
         points[i] = (struct wake_point){w->row[i].idle_us, w->row[i].first_us};
     int status = wake_find(points, w->n, &stages, why, sizeof(why)) != 0
-                     ? refuse(BAD_USAGE, "%s: %s", job_analyze_shown(o), why)
+                     ? refuse(BAD_USAGE, "%s: %s", analyze_shown(o), why)
                      : DONE;
     stop_only_asks(true);
     if (status == DONE)
@@ -167,7 +167,7 @@ static int analyze_wake(const struct options *o, FILE *in)
             snprintf(at, sizeof(at), ":%zu:%zu", e.line, e.column);
         else if (e.line > 0)
             snprintf(at, sizeof(at), ":%zu", e.line);
-        return refuse(BAD_USAGE, "%s%s: %s", job_analyze_shown(o), at, e.text);
+        return refuse(BAD_USAGE, "%s%s: %s", analyze_shown(o), at, e.text);
     }
     tell_cut(o, wake.cut);
     stem_of(o->job_argument, NULL, stem, sizeof(stem));

@@ -3,15 +3,14 @@
 
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
-#include "cli/measured_cpu.h"
+#include "cli/changed_settings.h"
 #include "cli/messages.h"
-#include "cli/progress.h"
-#include "computer/environment/environment_read.h"
-#include "computer/findings/findings.h"
+#include "computer/environment/environment.h"
+#include "computer/environment/findings.h"
 #include "util/screen_text.h"
 
 enum { JSON_BYTES = 100000 };
-static const double CHECK_SECONDS = 1;
+static const double CHECK_SECONDS = 1; /* of counting, where --seconds does not say: a hundred ticks at CONFIG_HZ=100 */
 
 struct check {
     const struct options *o;

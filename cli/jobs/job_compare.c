@@ -18,7 +18,7 @@
 
 enum { COMPARE_BYTES = 1000000 };
 
-/* What was compared, for the printers of files. */
+/* The comparison, for the printers of files. */
 struct compared {
     struct comparison *comparison;
     struct table table;
@@ -157,7 +157,7 @@ static int take_all(const struct options *o, struct comparison *c)
     return DONE;
 }
 
-static int job_compare_conclude(const struct outputs *files, struct compared *x)
+static int conclude(const struct outputs *files, struct compared *x)
 {
     if (compare_conclude(x->comparison, &x->table) != 0)
         return complain_out_of_memory();
@@ -183,7 +183,7 @@ int job_compare(const struct options *o)
     if (status == DONE)
         status = take_all(o, x.comparison);
     if (status == DONE)
-        status = job_compare_conclude(&files, &x);
+        status = conclude(&files, &x);
     table_free(&x.table);
     compare_free(x.comparison);
     outputs_free(&files);

@@ -24,7 +24,7 @@ static int write_export(const struct options *o, const struct schedule *s)
     return status;
 }
 
-/* What was measured and is not in the export must not be lost in silence. */
+/* Values that were measured but are not exported must not be lost silently. */
 static void tell_left_out(const struct schedule *s)
 {
     if (s->n_left_out > 0) {

@@ -30,7 +30,7 @@ static void print_kernel(const struct kernel *k, unsigned features)
     screen_text_field(stdout, (unsigned)column, k->description);
 }
 
-static int job_list_kernels(const struct options *o)
+static int list_kernels(const struct options *o)
 {
     size_t count;
     const struct kernel *kernels = kernel_registry(&count);
@@ -184,5 +184,5 @@ int job_list(const struct options *o)
                                          [LIST_TABLES] = list_tables,
                                          [LIST_WORKLOADS] = list_workloads,
                                          [LIST_OPTIONS] = list_options};
-    return o->quiet_given ? changed_settings_show(o) : o->list == LIST_KERNELS ? job_list_kernels(o) : lists[o->list]();
+    return o->quiet_given ? changed_settings_show(o) : o->list == LIST_KERNELS ? list_kernels(o) : lists[o->list]();
 }

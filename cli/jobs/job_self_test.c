@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/changed_settings.h"
-#include "cli/disturbing.h"
+#include "cli/measuring.h"
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
@@ -22,7 +22,7 @@ static int asked_to_stop(void *data)
     return stop_asked();
 }
 
-static int job_self_test_read(const struct options *o, struct self_test_readings *out, struct self_test_lines *others)
+static int test_read(const struct options *o, struct self_test_readings *out, struct self_test_lines *others)
 {
     struct machine machine;
     struct machine_error error = {.status = MACHINE_OK};
@@ -49,8 +49,7 @@ static int job_self_test_read(const struct options *o, struct self_test_readings
     return status;
 }
 
-static int job_self_test_measure(const struct options *o, struct self_test_readings *out,
-                                 struct self_test_lines *others)
+static int measure(const struct options *o, struct self_test_readings *out, struct self_test_lines *others)
 {
     struct settings *changed = NULL;
     struct interferer *interferer;
@@ -61,7 +60,7 @@ static int job_self_test_measure(const struct options *o, struct self_test_readi
     if (status == DONE)
         status = disturbing_begin(interferer);
     if (status == DONE)
-        status = job_self_test_read(o, out, others);
+        status = test_read(o, out, others);
     int ended = disturbing_end(interferer);
     changed_settings_text(o, changed, text, sizeof(text));
     if (interferer != NULL)
@@ -73,7 +72,7 @@ static int job_self_test_measure(const struct options *o, struct self_test_readi
     return status != DONE ? status : ended != DONE ? ended : end;
 }
 
-static int job_self_test_print_json(FILE *stream, const void *json)
+static int print_json(FILE *stream, const void *json)
 {
     const size_t flags = JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12);
     return json_dumpf(json, stream, flags) != 0 || fputc('\n', stream) == EOF ? -1 : 0;
@@ -124,7 +123,7 @@ static int write_files(const struct options *o, const struct self_test_readings 
     }
     int status = json != NULL ? DONE : complain_out_of_memory();
     if (o->json != NULL && status == DONE)
-        status = file_write(o->json, job_self_test_print_json, json);
+        status = file_write(o->json, print_json, json);
     if (o->bundle != NULL && status == DONE)
         status = write_bundle(o->bundle, json, r);
     json_decref(json);
@@ -137,7 +136,7 @@ struct test {
     struct self_test_lines lines, others;
 };
 
-static int job_self_test_conclude(const struct options *o, struct test *t)
+static int conclude(const struct options *o, struct test *t)
 {
     FILE *screen = file_is_stdout(o->json) ? stderr : stdout;
     self_test_judge(&t->readings, &t->lines);
@@ -158,12 +157,10 @@ int job_self_test(const struct options *o)
         return complain_out_of_memory();
     if (o->bundle != NULL)
         status = check_bundle(o->bundle);
-    if (status == DONE) {
-        status = o->input != NULL ? read_bundle(o->input, &t->readings)
-                                  : job_self_test_measure(o, &t->readings, &t->others);
-    }
     if (status == DONE)
-        status = job_self_test_conclude(o, t);
+        status = o->input != NULL ? read_bundle(o->input, &t->readings) : measure(o, &t->readings, &t->others);
+    if (status == DONE)
+        status = conclude(o, t);
     self_test_free(&t->readings);
     free(t);
     return status;

@@ -2,11 +2,10 @@
 /* --transition FROM:TO: measures, finds the phases, shows and writes them. */
 #include <string.h>
 
-#include "cli/answers.h"
+#include "cli/outputs.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/measuring.h"
-#include "cli/progress.h"
 #include "cli/stop.h"
 #include "drivers/machine.h"
 #include "library/measure.h"
@@ -64,8 +63,11 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
     return DONE;
 }
 
-/* What was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why license shares. */
-static void job_transition_tell_missing(const char *volts, const char *counters, char *out, size_t size)
+/*
+ * Writes what was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why license
+ * shares.
+ */
+static void tell_missing(const char *volts, const char *counters, char *out, size_t size)
 {
     out[0] = '\0';
     if (volts[0] != '\0')
@@ -91,7 +93,7 @@ struct watch {
     const char *told;      /* what `auto` took; said once the first repetition has shown that it works */
 };
 
-static int job_transition_on_progress(void *data, unsigned done, unsigned wanted)
+static int on_progress(void *data, unsigned done, unsigned wanted)
 {
     struct watch *w = data;
     if (w->told[0] != '\0') {
@@ -109,8 +111,8 @@ static int job_transition_on_progress(void *data, unsigned done, unsigned wanted
 }
 
 /* The measurement itself. Returns DONE with *seen filled, or an exit status after a line. */
-static int job_transition_measure(struct measuring *m, const struct options *o, const struct transition_setup *s,
-                                  struct switches_seen *seen)
+static int transition_measure(struct measuring *m, const struct options *o, const struct transition_setup *s,
+                              struct switches_seen *seen)
 {
     struct machine_error error = {.status = MACHINE_OK};
     struct watch watch = {.told = o->quiet ? "" : m->told};
@@ -119,7 +121,7 @@ static int job_transition_measure(struct measuring *m, const struct options *o, 
                                 .observe_given = o->observe_us.given,
                                 .period_given = o->period_us.given,
                                 .runs_given = o->runs.given,
-                                .progress = job_transition_on_progress,
+                                .progress = on_progress,
                                 .data = &watch};
     stop_only_asks(true); /* what the machine has changed must be put back */
     int status = measuring_disturb(m);
@@ -137,7 +139,7 @@ static int job_transition_measure(struct measuring *m, const struct options *o, 
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
-/* What the machine can do of it, then all of it; `counters`: why it has no license counters. The machine stays open. */
+/* Checks what the machine can do, then measures; `counters`: why it has no license counters. The machine stays open. */
 static int check_and_measure(struct measuring *m, const struct options *o, struct transition_setup *s,
                              struct switches_seen *seen, char *counters, size_t size)
 {
@@ -149,7 +151,7 @@ static int check_and_measure(struct measuring *m, const struct options *o, struc
         return complain_of_machine("", &error);
     int status = resolve_events(&m->machine, o, s);
     why_no_counters(&m->machine, counters, size);
-    return status == DONE ? job_transition_measure(m, o, s, seen) : status;
+    return status == DONE ? transition_measure(m, o, s, seen) : status;
 }
 
 static int measure_and_conclude(const struct options *o, struct transition_setup *s, const struct outputs *out)
@@ -167,7 +169,7 @@ static int measure_and_conclude(const struct options *o, struct transition_setup
     }
     if (status != DONE)
         return status;
-    job_transition_tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
+    tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
     if (m.settings_text[0] != '\0' && trace_set(&seen.result.trace, "settings", m.settings_text) != 0)
         status = complain_out_of_memory();
     else

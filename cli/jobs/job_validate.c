@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --validate SKU: what was measured against what was published. */
+/* --validate SKU: what was measured against what was published; --draft-sku FILE: the entry that a measurement
+ * supports. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/validate/validate.h"
+#include "cli/outputs.h"
 #include "cli/files.h"
-#include "cli/measuring.h"
 #include "cli/jobs/jobs.h"
+#include "cli/measuring.h"
 #include "cli/messages.h"
-#include "cli/answers.h"
+#include "output/validate/draft.h"
+#include "output/validate/validate.h"
 #include "tables/published/published.h"
 #include "tables/published/sku.h"
 
@@ -30,7 +32,7 @@ static size_t tables_of(const struct sku *sku, const struct table_kind *kinds[ME
     return n;
 }
 
-/* Whether the processor is one with figures of its own: then it is another, however many figures agree. Says so. */
+/* True, after a line, if the processor has figures of its own: then it is another, however many figures agree. */
 static bool is_another(const struct options *o, const struct sku *sku, const char *cpu)
 {
     struct sku own;
@@ -63,8 +65,8 @@ static const struct outputs_kind validation = {
              [OUTPUT_JSON] = {"Written", "verdicts", validation_print_json}}};
 
 /* Shows and writes the verdicts. DEVIATES where there is a deviation, CANNOT where nothing could be decided. */
-static int job_validate_conclude(const struct options *o, const struct sku *sku, const struct outputs *files,
-                                 const struct table *verdicts)
+static int conclude(const struct options *o, const struct sku *sku, const struct outputs *files,
+                    const struct table *verdicts)
 {
     FILE *screen = outputs_screen(files);
     validate_print(screen, messages_colour(screen), verdicts);
@@ -92,13 +94,12 @@ static int job_validate_conclude(const struct options *o, const struct sku *sku,
 }
 
 /* The tables against the figures. */
-static int job_validate_compare(const struct options *o, const struct sku *sku, const struct outputs *files,
-                                const struct collected *tables)
+static int compare(const struct options *o, const struct sku *sku, const struct outputs *files,
+                   const struct collected *tables)
 {
     struct table verdicts;
-    int status = validate_tables(sku, tables->list, tables->n, &verdicts) == 0
-                     ? job_validate_conclude(o, sku, files, &verdicts)
-                     : complain_out_of_memory();
+    int status = validate_tables(sku, tables->list, tables->n, &verdicts) == 0 ? conclude(o, sku, files, &verdicts)
+                                                                               : complain_out_of_memory();
     table_free(&verdicts);
     return status;
 }
@@ -120,11 +121,54 @@ int job_validate(const struct options *o)
     if (status == DONE) {
         status = collect_tables(o, kinds, tables_of(&sku, kinds), &tables);
         if (status == DONE) {
-            status = job_validate_compare(o, &sku, &files, &tables);
+            status = compare(o, &sku, &files, &tables);
             collect_free(&tables);
         }
     }
     outputs_free(&files);
     sku_free(&sku);
+    return status;
+}
+
+/* ---- --draft-sku ---- */
+
+enum { DRAFT_BYTES = 1000000 };
+
+static int write_draft(const struct options *o, const struct collected *tables)
+{
+    struct draft draft;
+    struct machine_error error = {.status = MACHINE_OK};
+    const char *file = o->job_argument;
+    if (draft_write(tables->list, tables->n, &draft, &error) != MACHINE_OK)
+        return complain_of_machine("--draft-sku: ", &error);
+    int status = file_write(file, file_print_text, draft.text);
+    free(draft.text);
+    if (status != DONE)
+        return status;
+    if (draft.left_out > 0)
+        complain("%zu value%s left out, which %s no limits, or too wide ones for a figure (--runs narrows them)",
+                 draft.left_out, draft.left_out == 1 ? "" : "s", draft.left_out == 1 ? "has" : "have");
+    if (!o->quiet && !file_is_stdout(file))
+        messages_print(stdout, "Written      %s (%zu figures; --validate %s%s compares with them)", file, draft.figures,
+                       strpbrk(file, "/.") ? "" : "./", file);
+    return DONE;
+}
+
+int job_draft(const struct options *o)
+{
+    const struct table_kind *sources[MEASURING_TABLES_MAX];
+    size_t n = 0, all;
+    const struct table_kind *const *kinds = tables_all(&all);
+    struct collected tables;
+    for (size_t i = 0; i < all; i++)
+        if (kinds[i]->drafted.values[0])
+            sources[n++] = kinds[i];
+    if (file_check(o->job_argument, DRAFT_BYTES) != DONE)
+        return FAILED;
+    int status = collect_tables(o, sources, n, &tables);
+    if (status != DONE)
+        return status;
+    status = write_draft(o, &tables);
+    collect_free(&tables);
     return status;
 }

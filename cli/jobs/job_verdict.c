@@ -23,7 +23,7 @@ enum step {
     STEPS
 };
 enum { OTHER_CORES, SIBLINGS, NEIGHBORS };
-static const double SECONDS = 60, SECONDS_BRIEF = 20; /* where --seconds does not tell */
+static const double SECONDS = 60, SECONDS_BRIEF = 20; /* without --seconds */
 static const double WAKE_BRIEF = 40;                  /* below that many, few idle times */
 /* Of the time; the rest is that of first uses, and of getting ready. */
 static const double share_of_step[STEPS] = {
@@ -31,7 +31,7 @@ static const double share_of_step[STEPS] = {
 static const double share_of_neighbor[NEIGHBORS] = {[OTHER_CORES] = 0.09, [SIBLINGS] = 0.06};
 static const double EVERY_LEAST_US = 10, EVERY_MOST_US = 1e5; /* as table burst has them */
 static const double BURST_MOST_US = 20e3;
-static const double LEFT_LEAST = 0.2;
+static const double LEFT_LEAST = 0.2; /* of its share of the time: with less a step would have too few rows; assumed */
 
 struct verdict_run {
     struct measuring m;
@@ -103,7 +103,7 @@ static void options_of_bursts(struct verdict_run *r, enum step i, size_t side)
     if (!r->wanted[i])
         return;
     only_kernel(o, r->widest[side]);
-    o->burst_count = 1000; /* until the frequencies tell: bursts_asked() */
+    o->burst_count = 1000; /* until the frequencies are known: bursts_asked() */
     o->burst_every_us = i >= BURST ? VERDICT_APART_US : 1000;
 }
 
@@ -157,8 +157,10 @@ static int verdict_plan(struct verdict_run *r)
 
 /* ---- measuring ---- */
 
-/* The bursts asked about can be told once the rate of the narrowest code is known. False: they cannot be measured, or
- * those that are far apart are the same. */
+/*
+ * The requested bursts can be sized once the rate of the narrowest code is known. False: they cannot be measured, or
+ * are the same as those that are far apart.
+ */
 static bool bursts_asked(struct verdict_run *r, enum step i)
 {
     const size_t side = (size_t)(i - BURST_AT) % VERDICT_SIDES;
@@ -190,7 +192,7 @@ static double time_left_for(const struct verdict_run *r, double share)
     return info.modelled ? 1 : fmin(fmax(left / (share * r->asked.seconds), LEFT_LEAST), 1);
 }
 
-/* What scalar code loses while neighbors run the widest kernel. That it cannot be measured is no failure. */
+/* Measures what scalar code loses while neighbors run the widest kernel. That it cannot be measured is no failure. */
 static int measure_neighbors(struct verdict_run *r)
 {
     const char *widest = r->widest[KERNEL_HEAVY] != NULL ? r->widest[KERNEL_HEAVY] : r->widest[KERNEL_LIGHT];
@@ -299,7 +301,7 @@ static int verdict_measured(const struct options *o, const struct programs *prog
     return status;
 }
 
-/* Whether frequencies that were read are of the code and the surroundings that a verdict is about. */
+/* Checks that frequencies that were read are of the code and the surroundings that a verdict is about. */
 static int verdict_check_read(const struct options *o, const struct table *frequency)
 {
     if (frequency == NULL)

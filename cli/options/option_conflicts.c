@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/options/option_parts.h"
-
+/* Refuses options that do not go with the job or with each other. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/files.h"
 #include "cli/messages.h"
+#include "cli/options/option_parts.h"
+#include "computer/settings/settings.h"
 #include "util/text_list.h"
 
 /* The jobs by name, for messages. */
@@ -28,7 +29,7 @@ static const struct {
             {WITH_RESTORE, "--restore"},
             {WITH_LIST, "--list"}};
 
-/* What goes with --input: all else says how to measure, and nothing is measured. */
+/* Refuses options with --input that say how to measure, since nothing is measured. */
 static int check_input(const struct options *o, const char *option)
 {
     static const char *const with[] = {"input", "csv", "json", "junit", "quiet", "share", "burst", "speedup"};
@@ -134,7 +135,7 @@ static int check_profile(const struct options *o)
     return 0;
 }
 
-/* What has one meaning for a transition and another for tables. */
+/* Checks the options that have one meaning for a transition and another for tables. */
 static int check_forms(const struct options *o)
 {
     if (o->job == JOB_TRANSITION && o->tables.n_active > 1)
@@ -161,7 +162,7 @@ static int check_forms(const struct options *o)
     return 0;
 }
 
-/* What one table takes and another does not, as their kinds say. */
+/* Checks the options that one table takes and another does not, as their kinds say. */
 static int check_table(const struct options *o)
 {
     const struct {
@@ -215,7 +216,6 @@ static int check_verdict(const struct options *o)
     return 0;
 }
 
-/* Two outputs of one name would overwrite each other. */
 /* A block from a file that no option names would be assembled, tried, and never run. */
 static int check_blocks(const struct options *o)
 {
@@ -226,7 +226,40 @@ static int check_blocks(const struct options *o)
                   o->blocks.kernel[0]->name);
 }
 
-static int option_conflicts_check_names(const struct options *o)
+static int check_quiet(const struct options *o)
+{
+    bool modelled = o->machine != NULL && strncmp(o->machine, "model:", 6) == 0;
+    if (o->quiet_given && modelled && o->sysroot == NULL)
+        return refuse(BAD_USAGE, "--quiet-machine would change this machine and cannot be combined with --machine %s",
+                      o->machine);
+    if (o->quiet_given && o->input != NULL)
+        return refuse(BAD_USAGE,
+                      "--quiet-machine cannot be combined with --input, which reads tables measured earlier");
+    if (o->interference != INTERFERENCE_NONE && modelled)
+        return refuse(BAD_USAGE, "--interference would load this machine and cannot be combined with --machine %s",
+                      o->machine);
+    if (o->sysroot != NULL && o->job == JOB_LIST && o->list != LIST_MACHINES)
+        return refuse(BAD_USAGE, "--sysroot cannot be combined with --list %s", o->job_argument);
+    if (o->sysroot != NULL && o->job == JOB_LIST && !o->quiet_given)
+        return refuse(BAD_USAGE,
+                      "--sysroot with --list machines shows what --quiet-machine would do: add --quiet-machine");
+    if (o->sysroot != NULL && o->job != JOB_CHECK && o->job != JOB_RESTORE && !o->quiet_given)
+        return refuse(BAD_USAGE,
+                      "--sysroot: with --%s it says where --quiet-machine changes settings: add --quiet-machine",
+                      o->job_option);
+    if (o->sysroot != NULL && (WITH_MEASURING & 1u << o->job) != 0 && !modelled)
+        return refuse(BAD_USAGE, "--sysroot changes settings in a directory, which have no effect on this machine; use "
+                                 "it with --machine model:NAME");
+    if (o->turbo.given && o->turbo.on && (o->quiet_parts & QUIET_TURBO) != 0)
+        return refuse(BAD_USAGE,
+                      "--quiet-machine=turbo switches turbo off, which contradicts --turbo on: leave one out");
+    if (o->quiet_given && o->job == JOB_LIST && o->list != LIST_MACHINES)
+        return refuse(BAD_USAGE, "--quiet-machine cannot be combined with --list %s", o->job_argument);
+    return 0;
+}
+
+/* Two outputs of one name would overwrite each other. */
+static int check_names(const struct options *o)
 {
     const char *names[] = {o->csv, o->json, o->plot, o->bundle, o->profile.folded, o->junit};
     const char *options[] = {"--csv", "--json", "--plot", "--bundle", "--folded", "--junit"};
@@ -240,8 +273,8 @@ int option_conflicts_check(const struct options *o)
                                  "FILE or --list WHAT; see --help");
     /* whether a table takes an option at all comes before how it would have to be written */
     return check_machine(o) != 0 || check_table(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 ||
-                   check_profile(o) != 0 || check_verdict(o) != 0 || check_blocks(o) != 0 ||
-                   option_quiet_check(o) != 0 || option_conflicts_check_names(o) != 0
+                   check_profile(o) != 0 || check_verdict(o) != 0 || check_blocks(o) != 0 || check_quiet(o) != 0 ||
+                   check_names(o) != 0
                ? BAD_USAGE
                : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The texts of --help, of --help-all, which argp completes with its list of options, and of a call without arguments. */
+/* The texts of --help, of --help-all (around the list of options by argp), and of a call without arguments. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ struct help_line {
 
 static const struct help_line help_lines[] = {
     {"Jobs:", NULL},
-    {"--verdict", "Tell whether 256-bit and 512-bit code pays on this processor"},
+    {"--verdict", "Report whether 256-bit and 512-bit code pays on this processor"},
     {"--transition FROM:TO", "Run kernel FROM, then kernel TO: phases, durations, frequencies"},
     {"--table NAME", "Measure one table (--list tables)"},
     {"--all", "Measure all tables into a directory, with a report"},

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of all options, and its way through argp into struct options. */
 #include "cli/options/options.h"
 
 #include <argp.h>
@@ -66,18 +67,18 @@ static int take_real(const struct option_row *p, const char *text, struct option
     return wrong == NULL ? 0 : option_bad_value(p, text, wrong, p->allowed);
 }
 
-static int option_take_number(const struct option_row *p, const char *text, struct options *o)
+static int take_number(const struct option_row *p, const char *text, struct options *o)
 {
     return take_real(p, text, o, option_number);
 }
 
 /* In microseconds, or with a unit. */
-static int option_take_time(const struct option_row *p, const char *text, struct options *o)
+static int take_time(const struct option_row *p, const char *text, struct options *o)
 {
     return take_real(p, text, o, option_time);
 }
 
-static int option_take_whole(const struct option_row *p, const char *text, struct options *o)
+static int take_whole(const struct option_row *p, const char *text, struct options *o)
 {
     struct given_number *out = option_field(p, o);
     uint64_t value = 0;
@@ -239,7 +240,7 @@ static int take_plot(const struct option_row *p, const char *text, struct option
 
 static const struct option_row option_table[] = {
     {.about = "Jobs, one of:"},
-    {"verdict", NULL, "Tell whether 256-bit and 512-bit code pays on this processor, and what follows for programs",
+    {"verdict", NULL, "Report whether 256-bit and 512-bit code pays on this processor, and what follows for programs",
      WITH_VERDICT, .take = take_job, JOB_VERDICT},
     {"transition", "FROM:TO", "Run kernel FROM, then kernel TO, and find the phases in between (--list kernels)",
      WITH_TRANSITION, .take = take_transition, JOB_TRANSITION},
@@ -281,7 +282,7 @@ static const struct option_row option_table[] = {
     {"machine", "NAME", "auto, timing, perf, msr, helper, model:NAME or model:FILE (default: auto)",
      WITH_MEASURING | WITH_PROFILE, .take = take_file, AT(machine)},
     {"cpu", "N", "Logical CPU to measure on (default: the machine's choice)", WITH_MEASURING | WITH_CHECK | WITH_LIST,
-     .take = option_take_whole, AT(cpu), 0, 8191, "0 to 8191"},
+     .take = take_whole, AT(cpu), 0, 8191, "0 to 8191"},
     {"active-cores", "N",
      "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all; with "
      "--simulate: "
@@ -290,16 +291,16 @@ static const struct option_row option_table[] = {
     {"runs", "N",
      "Repetitions (default: 100, and of a switch more until its limits are narrow, for 3 s at most; each table "
      "has its own; with --simulate, of drawn workloads: 20)",
-     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = option_take_whole, AT(runs), 1, 100000, "1 to 100000"},
+     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = take_whole, AT(runs), 1, 100000, "1 to 100000"},
     {"period", "US",
      "Sampling period in microseconds (default: 1; 0.5 where the second kernel starts slowly for less than 5)",
-     WITH_SETTING, .take = option_take_time, AT(period_us), 0.1, 1000, "0.1 to 1000 microseconds (also 0.5us, 1ms)"},
-    {"warmup", "US", "Warm-up: microseconds of FROM before recording (default: 2500)", WITH_SETTING,
-     .take = option_take_time, AT(warmup_us), 0, 1e6, "0 to 1000000 microseconds"},
+     WITH_SETTING, .take = take_time, AT(period_us), 0.1, 1000, "0.1 to 1000 microseconds (also 0.5us, 1ms)"},
+    {"warmup", "US", "Warm-up: microseconds of FROM before recording (default: 2500)", WITH_SETTING, .take = take_time,
+     AT(warmup_us), 0, 1e6, "0 to 1000000 microseconds"},
     {"observe", "US",
      "Microseconds of TO to record (default: 150; 1500 if FROM is the heavier kernel; up to 500000 while it changes). "
      "Beyond 5000 the period grows",
-     WITH_SETTING, .take = option_take_time, AT(observe_us), 1, 1e6, "1 to 1000000 microseconds"},
+     WITH_SETTING, .take = take_time, AT(observe_us), 1, 1e6, "1 to 1000000 microseconds"},
     {"event", "EVENT:UMASK|NAME",
      "Also count this event, as a column of the trace (0x28:0x08); up to four times. With --table umask: the event "
      "whose umasks are tried (0x28)",
@@ -311,7 +312,7 @@ static const struct option_row option_table[] = {
     {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING | WITH_VERDICT,
      .take = take_on_off, AT(turbo)},
     {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)",
-     WITH_SETTING | WITH_VERDICT, .take = option_take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
+     WITH_SETTING | WITH_VERDICT, .take = take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
     {"quiet-machine", "PARTS",
      "Quiet the computer for the run, as far as permitted; PARTS of "
      "governor,epp,turbo,cstates,smt,irq,workqueue,tick,isolate "
@@ -341,11 +342,11 @@ static const struct option_row option_table[] = {
      "--verdict T alone: what the work of a burst takes in 128-bit code (default: 100us)",
      WITH_TABLE | WITH_ALL | WITH_VERDICT, .take = option_take_burst},
     {"share", "PERCENT", "With --verdict: how much of the work can be wide (default: 10)", WITH_VERDICT,
-     .take = option_take_number, AT(verdict.share), 0.01, 100, "0.01 to 100 percent"},
+     .take = take_number, AT(verdict.share), 0.01, 100, "0.01 to 100 percent"},
     {"speedup", "S",
      "With --verdict: how much faster the widest code does its work than 128-bit code (default: as "
      "measured)",
-     WITH_VERDICT, .take = option_take_number, AT(verdict.speedup), 0.1, 100, "0.1 to 100"},
+     WITH_VERDICT, .take = take_number, AT(verdict.speedup), 0.1, 100, "0.1 to 100"},
     {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES | WITH_VERDICT,
      .take = take_flag, AT(tables.brief)},
     {.about = "What --simulate plays, and how:"},
@@ -372,7 +373,7 @@ static const struct option_row option_table[] = {
     {"stamps", "FILE[=CLASS]", "Start and end of each thread's wide phases in perf script text", WITH_SIMULATE,
      .take = option_take_stamps},
     {"timeout", "US", "T of policy timeout in microseconds (default: the break-even time)", WITH_SIMULATE,
-     .take = option_take_time, AT(timeout_us), 0, 1e9, "0 to 1000000000 microseconds"},
+     .take = take_time, AT(timeout_us), 0, 1e9, "0 to 1000000000 microseconds"},
     {"what-if", NULL, "Also show which change of the processor's parameters would help most", WITH_SIMULATE,
      .take = take_flag, AT(simulate.what_if)},
     {.about = "What --profile does:"},
@@ -380,9 +381,9 @@ static const struct option_row option_table[] = {
      "Duration (default: 30, or until COMMAND ends; Ctrl-C ends it earlier; with --check: duration of counting, 1; "
      "with "
      "--verdict: time that it may take, 5 or more, 60, with --brief 20)",
-     WITH_PROFILE | WITH_CHECK | WITH_VERDICT, .take = option_take_number, AT(profile.seconds), 0.1, 604800,
+     WITH_PROFILE | WITH_CHECK | WITH_VERDICT, .take = take_number, AT(profile.seconds), 0.1, 604800,
      "0.1 to 604800 seconds"},
-    {"rate", "HZ", "Samples per second, all CPUs together (default: 50)", WITH_PROFILE, .take = option_take_number,
+    {"rate", "HZ", "Samples per second, all CPUs together (default: 50)", WITH_PROFILE, .take = take_number,
      AT(profile.rate_hz), 0.1, 250, "0.1 to 250"},
     {"sources", NULL, "Split overhead into that due to siblings and that due to levels still held", WITH_PROFILE,
      .take = take_flag, AT(profile.sources)},
@@ -424,7 +425,7 @@ static const struct option_row option_table[] = {
 };
 enum { N_OPTIONS = sizeof(option_table) / sizeof(option_table[0]) };
 
-/* After all others in the list (group -1). argp is told not to add its own: its --help would print the entire list. */
+/* After all others in the list (group -1). argp must not add its own: its --help would print the entire list. */
 static const struct argp_option help_options[] = {{"help", HELP_KEY, NULL, 0, "Show the main jobs and options", -1},
                                                   {"help-all", HELP_ALL_KEY, NULL, 0, "Show this list", -1},
                                                   {"usage", USAGE_KEY, NULL, 0, "Show a short usage message", -1},
@@ -446,7 +447,7 @@ void option_list(FILE *out)
     }
 }
 
-/* What argp asks of parse_option(). */
+/* The state of parse_option(). */
 struct parsing {
     struct options *options;
     bool given[N_OPTIONS];
@@ -532,6 +533,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return ARGP_ERR_UNKNOWN;
     const struct option_row *p = &option_table[key - FIRST_KEY];
     s->given[key - FIRST_KEY] = true;
+    if (s->options->n_given < OPTIONS_GIVEN_MAX)
+        s->options->given[s->options->n_given++] = (struct given_option){p->name, text};
     return p->take(p, text, s->options);
 }
 
@@ -559,7 +562,7 @@ static int load_blocks(const struct argp *all, int argc, char **argv, struct opt
     return s.status;
 }
 
-/* What stands behind "--": the command to profile; of other jobs, arguments. */
+/* Takes what follows "--": the command to profile; for other jobs, arguments. */
 static int take_rest(char **rest, struct options *o)
 {
     if (o->job == JOB_PROFILE && *rest == NULL)

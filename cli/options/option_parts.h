@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What option_parse.c is made of: the spelling of options, their values, and which go together. */
+/* The parts of option_parse.c: the spelling of options, their values, and which go together. */
 #pragma once
 
 #include <argp.h>
@@ -58,20 +58,20 @@ static inline void *option_field(const struct option_row *p, struct options *o)
 
 /* option_help.c. --help: the main jobs and options; no more lines than two screens have, where they are 100 columns. */
 void option_help(FILE *out);
-/* What argp prints before and after the list of options at --help-all. */
+/* The text that argp prints before and after the list of options at --help-all. */
 extern const char option_help_doc[];
 /* argp breaks the lines of its list at column 79 unless ARGP_HELP_FMT, which this sets, says otherwise. */
 void option_help_width(void);
 
 /*
- * option_names.c. The names of all options, before argp sees them: what argp says of a wrong one takes two lines and
- * does not tell what was meant. *end receives the place of "--", behind which nothing is an option, or argc. 0, or
- * BAD_USAGE after a line.
+ * option_values.c. Checks the names of all options before argp sees them: its own message about a wrong one takes two
+ * lines and does not suggest what was meant. *end receives the place of "--", after which nothing is an option, or
+ * argc. 0, or BAD_USAGE after a line.
  */
 int option_names_check(const struct argp_option *table, int argc, char **argv, int *end);
 
 /*
- * option_values.c. Plain decimals, all of the text, within a range. They return NULL and set *out, or what is wrong
+ * Plain decimals, all of the text, within a range. They return NULL and set *out, or what is wrong
  * with the text ("is not a whole number"). Blanks, units, hexadecimal, "nan" and "inf" are not numbers here;
  * option_whole also refuses signs, fractions and exponents.
  */
@@ -98,12 +98,11 @@ option_taker option_take_policies, option_take_schedulers, option_take_mark, opt
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with);
 int option_conflicts_check(const struct options *o);
 
-/* option_blocks.c. --kernel-file is taken before all others, as they may name what it holds: option_load_block()
+/* --kernel-file is taken before all others, as they may name what it holds: option_load_block()
  * returns 0, or a status after a line. Names of kernels, of its files, too: as kernel_parse(). */
 option_taker option_take_block;
 int option_load_block(const char *file, struct options *o);
 int option_kernel(const struct options *o, const char *name, struct payload *out, char *why, size_t size);
 
-/* option_quiet.c: --quiet-machine[=PARTS], --interference NAME, and what they go with. */
+/* --quiet-machine[=PARTS], --interference NAME. */
 option_taker option_take_quiet, option_take_interference;
-int option_quiet_check(const struct options *o);

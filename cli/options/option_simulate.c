@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Values of the options of simulations. */
+/* The values of options that only --simulate takes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ int option_take_schedulers(const struct option_row *p, const char *text, struct 
     return n > 0 ? 0 : BAD_USAGE;
 }
 
-/* The class behind the last '=' of a text. NULL: there is none. */
+/* The class after the last '=' of a text. NULL: there is none. */
 static const char *class_behind(const char *text, enum sim_class *class)
 {
     const char *equals = strrchr(text, '=');

@@ -1,13 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers of the command line, lists of numbers and kernels, and bursts. */
+/* The spelling of options and their values: names, numbers, lists, kernels and their files, bursts. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/messages.h"
 #include "cli/options/option_parts.h"
+#include "computer/settings/settings.h"
 #include "drivers/events/event_code.h"
+#include "util/edit_distance.h"
+#include "util/text_list.h"
+
+/* ---- --kernel-file, and names of kernels, which may be those of files ---- */
+
+int option_kernel(const struct options *o, const char *name, struct payload *out, char *why, size_t size)
+{
+    return kernel_parse_with(o->blocks.kernel, o->blocks.n, name, out, why, size);
+}
+
+int option_load_block(const char *file, struct options *o)
+{
+    struct machine_error e = {.status = MACHINE_OK};
+    return block_set_add(&o->blocks, file, &e) == MACHINE_OK ? 0 : complain_of_machine("--kernel-file", &e);
+}
+
+int option_take_block(const struct option_row *p, const char *text, struct options *o)
+{
+    (void)p, (void)text, (void)o; /* before all others: they name it */
+    return 0;
+}
+
+/* ---- numbers, and lists of them ---- */
 
 static const char out_of_range[] = "is out of range";
 
@@ -72,7 +97,7 @@ static const char *next_element(const char *text, char element[ELEMENT_MAX])
     return text[length] == ',' ? text + length + 1 : NULL;
 }
 
-static int option_add_number(const char *option, unsigned value, bool all_allowed, unsigned *out, size_t max, size_t *n)
+static int add_number(const char *option, unsigned value, bool all_allowed, unsigned *out, size_t max, size_t *n)
 {
     for (size_t i = 0; i < *n; i++)
         if (out[i] == value)
@@ -86,7 +111,7 @@ static int option_add_number(const char *option, unsigned value, bool all_allowe
 }
 
 /* first-last, or one number. Returns what is wrong with it, or NULL. */
-static const char *option_read_range(char *element, unsigned lo, unsigned hi, uint64_t *first, uint64_t *last)
+static const char *read_range(char *element, unsigned lo, unsigned hi, uint64_t *first, uint64_t *last)
 {
     char *dash = strchr(element, '-');
     if (dash != NULL && dash != element && dash[1] == '\0')
@@ -112,17 +137,17 @@ static int option_numbers(const char *option, const char *text, unsigned lo, uns
         rest = next_element(rest, element);
         memcpy(shown, element, sizeof(shown));
         if (all_allowed && strcmp(element, "all") == 0) {
-            if (option_add_number(option, 0, true, out, max, n) != 0)
+            if (add_number(option, 0, true, out, max, n) != 0)
                 return -1;
             continue;
         }
         uint64_t first, last;
-        const char *wrong = option_read_range(element, lo, hi, &first, &last);
+        const char *wrong = read_range(element, lo, hi, &first, &last);
         if (wrong != NULL)
             return refuse(BAD_USAGE, "--%s: '%s' %s; allowed: %u to %u%s, separated by commas, ranges as 4-7", option,
                           shown, wrong, lo, hi, all_allowed ? " or all" : "");
         for (uint64_t value = first; value <= last; value++)
-            if (option_add_number(option, (unsigned)value, all_allowed, out, max, n) != 0)
+            if (add_number(option, (unsigned)value, all_allowed, out, max, n) != 0)
                 return -1;
     }
     return 0;
@@ -166,6 +191,7 @@ struct burst_unit {
 };
 
 static const struct burst_unit times[] = {{"", 1}, {"us", 1}, {"ms", 1e3}, {"s", 1e6}};
+
 enum { TIMES = sizeof times / sizeof *times };
 
 /* A number and its unit, all of the text, times the unit's factor. Returns whether it is one from lo to hi. */
@@ -211,4 +237,123 @@ int option_take_burst(const struct option_row *p, const char *text, struct optio
                       "microseconds, also 10us, 1ms, 0.1s), as in 1000,1ms; with --verdict T alone, as in 100us",
                       p->name, text);
     return 0;
+}
+
+/* ---- --quiet-machine, --interference ---- */
+
+/* The index of a name of `length`, or -1. */
+static int name_index(const char *const *names, int n, const char *text, size_t length)
+{
+    for (int i = 0; i < n; i++)
+        if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0)
+            return i;
+    return -1;
+}
+
+static int refuse_name(const char *option, const char *text, size_t length, const char *const *names, int n)
+{
+    char all[200] = "";
+    for (int i = 0; i < n; i++)
+        text_list_add(all, sizeof(all), ", ", "%s", names[i]);
+    return refuse(BAD_USAGE, "--%s: unknown '%.*s'; allowed: %s", option, (int)length, text, all);
+}
+
+int option_take_quiet(const struct option_row *p, const char *text, struct options *o)
+{
+    o->quiet_given = true;
+    o->quiet_parts = 0;
+    while (text != NULL) {
+        size_t length = strcspn(text, ",");
+        int part = name_index(settings_part_names, QUIET_PARTS, text, length);
+        if (part < 0)
+            return refuse_name(p->name, text, length, settings_part_names, QUIET_PARTS);
+        o->quiet_parts |= 1u << part;
+        text = text[length] == ',' ? text + length + 1 : NULL;
+    }
+    return 0;
+}
+
+int option_take_interference(const struct option_row *p, const char *text, struct options *o)
+{
+    const char *const *names = interference_names + INTERFERENCE_MAKE;
+    const int n = INTERFERENCES - INTERFERENCE_MAKE;
+    int i = name_index(names, n, text, strlen(text));
+    if (i < 0)
+        return refuse_name(p->name, text, strlen(text), names, n);
+    o->interference = (enum interference)(i + INTERFERENCE_MAKE);
+    return 0;
+}
+
+/* ---- which option was meant ---- */
+
+/* How many long options begin with a name; 1 if one equals it. *found is one of them, and `all` gets their names. */
+static int options_like(const struct argp_option *table, const char *name, size_t length,
+                        const struct argp_option **found, char *all, size_t size)
+{
+    int n = 0;
+    for (const struct argp_option *o = table; o->name != NULL || o->doc != NULL; o++) {
+        if (o->name != NULL && strncmp(o->name, name, length) == 0) {
+            *found = o;
+            if (strlen(o->name) == length)
+                return 1;
+            text_list_add(all, size, ", ", "--%s", o->name);
+            n++;
+        }
+    }
+    return n;
+}
+
+static const char *nearest_option(const struct argp_option *table, const char *name, size_t length)
+{
+    const char *nearest = NULL;
+    unsigned least = edit_guess(length);
+    for (const struct argp_option *o = table; o->name != NULL || o->doc != NULL; o++)
+        if (o->name != NULL && edit_nearer(name, length, o->name, &least))
+            nearest = o->name;
+    return nearest;
+}
+
+static int unknown_option(const struct argp_option *table, const char *argument, size_t length)
+{
+    const char *nearest = length > 2 ? nearest_option(table, argument + 2, length - 2) : NULL;
+    return refuse(BAD_USAGE, "unknown option '%s'%s%s; --help-all lists them", argument,
+                  nearest != NULL ? ", perhaps --" : "", nearest != NULL ? nearest : "");
+}
+
+/* One argument that begins with two dashes; *taken: how many arguments it takes up. 0, or BAD_USAGE after a line. */
+static int check_long_option(const struct argp_option *table, const char *argument, const char *next, int *taken)
+{
+    const struct argp_option *option = NULL;
+    const char *name = argument + 2;
+    size_t length = strcspn(name, "=");
+    char all[700] = ""; /* those of any first letter fit */
+    int matches = options_like(table, name, length, &option, all, sizeof(all));
+    if (matches == 0)
+        return unknown_option(table, argument, length + 2);
+    if (matches > 1)
+        return refuse(BAD_USAGE, "'%s' is ambiguous: %s", argument, all);
+    if (option->arg == NULL && name[length] == '=')
+        return refuse(BAD_USAGE, "--%s takes no value", option->name);
+    bool optional = (option->flags & OPTION_ARG_OPTIONAL) != 0; /* only after '=' */
+    if (option->arg != NULL && !optional && name[length] != '=' && next == NULL)
+        return refuse(BAD_USAGE, "--%s needs a value: --%s %s", option->name, option->name, option->arg);
+    *taken = option->arg != NULL && !optional && name[length] != '=' ? 2 : 1;
+    return 0;
+}
+
+int option_names_check(const struct argp_option *table, int argc, char **argv, int *end)
+{
+    static char help[] = "--help"; /* also -h, and what is short for it, though --help-all begins alike */
+    int status = 0, i = 1;
+    for (int taken = 1; i < argc && status == 0 && strcmp(argv[i], "--") != 0; i += taken) {
+        taken = 1;
+        if (strcmp(argv[i], "-h") == 0 || (strlen(argv[i]) > 2 && strncmp(argv[i], help, strlen(argv[i])) == 0))
+            argv[i] = help;
+        if (strncmp(argv[i], "--", 2) == 0)
+            status = check_long_option(table, argv[i], argv[i + 1], &taken);
+        else if (argv[i][0] == '-' && argv[i][1] != '\0' && strcmp(argv[i], "-?") != 0 && strcmp(argv[i], "-V") != 0)
+            status = unknown_option(table, argv[i], 0);
+    }
+    *end = i < argc ? i : argc;
+    return status;
 }

@@ -49,7 +49,7 @@ struct given_switch {
     bool given, on;
 };
 
-/* What only --simulate takes. */
+/* The options that only --simulate takes. */
 struct simulate_given {
     const char *siblings, *stamps;        /* a text, and a file; NULL: not given */
     enum sim_policy policy[SIM_POLICIES]; /* in the order given */
@@ -69,18 +69,24 @@ struct given_number {
     double value;
 };
 
-/* What only --verdict takes. */
+/* An option as it was given; text NULL: without an argument. */
+struct given_option {
+    const char *name, *text;
+};
+enum { OPTIONS_GIVEN_MAX = 64 };
+
+/* The options that only --verdict takes. */
 struct verdict_given {
     struct given_number share, speedup; /* share: percent */
     double burst_us;                    /* --burst T; 0: not given */
 };
 
-/* What only --profile takes. */
+/* The options that only --profile takes. */
 struct profile_given {
     struct given_number seconds, rate_hz;
     bool sources, rehearsal, live, no_live;
     const char *folded; /* NULL: not given */
-    char **command;     /* behind --, ends in NULL; NULL: none */
+    char **command;     /* after --, ends in NULL; NULL: none */
 };
 
 /* A program that takes these options. */
@@ -123,7 +129,7 @@ struct options {
     bool resume;
     const char *input;   /* --input */
     const char *junit;   /* --junit */
-    const char **others; /* of --compare, behind the first; n_others */
+    const char **others; /* of --compare, after the first; n_others */
     size_t n_others;
     const char *file;   /* of --export; NULL: standard output */
     const char *bundle; /* --bundle; NULL: none is written */
@@ -135,6 +141,9 @@ struct options {
 
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;
+
+    struct given_option given[OPTIONS_GIVEN_MAX]; /* all of them, in their order, for results that tell their command */
+    size_t n_given;
 };
 
 /*

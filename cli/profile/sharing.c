@@ -10,7 +10,6 @@
 
 #include "analysis/stats/robust.h"
 #include "cli/messages.h"
-#include "cli/progress.h"
 #include "cli/stop.h"
 #include "computer/environment/snapshot.h"
 #include "drivers/choices.h"

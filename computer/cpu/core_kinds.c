@@ -13,8 +13,8 @@ struct core {
     int cpu;        /* the highest-numbered usable one, as cpu_choose() takes it */
     unsigned class; /* index into classes */
     int package, die;
-    int cluster; /* cores that share a second-level cache; -1: not told */
-    long reach;  /* how fast it may become, in whatever unit; 0: not told */
+    int cluster; /* cores that share a second-level cache; -1: not known */
+    long reach;  /* how fast it may become, in whatever unit; 0: not known */
     bool favoured;
 };
 
@@ -26,7 +26,6 @@ static const struct {
 static unsigned class_of(const char *root, int cpu)
 {
     unsigned i = 0;
-
     for (; classes[i].folder != NULL; i++) {
         struct cpu_mask cpus;
         if (cpu_read_list(root, &cpus, "devices/%s/cpus", classes[i].folder) && cpu_mask_has(&cpus, cpu))
@@ -45,7 +44,6 @@ const char *cpu_core_class(const char *root, int cpu)
 static long reach_of(const char *root, int cpu)
 {
     long reach = cpu_read_number(root, 0, "devices/system/cpu/cpu%d/acpi_cppc/highest_perf", cpu);
-
     return reach > 0 ? reach : cpu_read_number(root, 0, "devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", cpu);
 }
 
@@ -58,7 +56,6 @@ static size_t list_cores(const char *root, const struct cpu_view *v, struct core
 {
     struct cpu_mask seen;
     size_t n = 0;
-
     cpu_mask_clear(&seen);
     for (int cpu = CPU_LIMIT - 1; cpu >= 0; cpu--) {
         int core = cpu_usable(v, cpu) ? cpu_core_of(root, cpu) : cpu;
@@ -90,11 +87,10 @@ static void find_favoured(struct core *list, size_t n)
     }
 }
 
-/* Whether the core is in a cluster with others, and its die has another cluster of its kind. */
+/* Returns whether the core is in a cluster with others, and its die has another cluster of its kind. */
 static bool is_clustered(const struct core *list, size_t n, const struct core *c)
 {
     size_t with = 0, beside = 0;
-
     for (size_t i = 0; i < n; i++) {
         with += neighbours(&list[i], c) && list[i].cluster == c->cluster;
         beside += neighbours(&list[i], c) && list[i].cluster != c->cluster;
@@ -103,11 +99,9 @@ static bool is_clustered(const struct core *list, size_t n, const struct core *c
 }
 
 /* Says only in what the core differs from others; `every`: also in which cluster it is, which makes no kind. */
-static void core_kinds_describe(const struct core *list, size_t n, const struct core *c, bool every, char *label,
-                                size_t size)
+static void describe(const struct core *list, size_t n, const struct core *c, bool every, char *label, size_t size)
 {
     bool class = false, package = false, die = false, favoured = false;
-
     for (size_t i = 0; i < n; i++) {
         class = class || list[i].class != c->class;
         package = package || list[i].package != c->package;
@@ -131,7 +125,6 @@ size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, st
 {
     struct core *list = calloc(CPU_LIMIT, sizeof *list);
     size_t labelled = 0;
-
     if (list == NULL)
         return 0;
     size_t n = list_cores(root, v, list);
@@ -145,7 +138,7 @@ size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, st
         if (first < i)
             continue;
         out[labelled].cpu = list[i].cpu;
-        core_kinds_describe(list, n, &list[i], every, out[labelled].label, sizeof out[labelled].label);
+        describe(list, n, &list[i], every, out[labelled].label, sizeof out[labelled].label);
         labelled++;
     }
     free(list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What CPUID says of this processor. */
+/* CPUID: which processor this is. */
 #include "computer/cpu/cpu.h"
 
 #include <cpuid.h>
@@ -27,7 +27,6 @@ static void read_up_to(cpuid_fn *cpuid, uint32_t highest, uint32_t leaf, uint32_
 void cpu_read_leaf(cpuid_fn *cpuid, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
 {
     struct cpuid_regs first;
-
     cpuid(leaf & 0xf0000000, 0, &first);
     read_up_to(cpuid, first.eax, leaf, subleaf, out);
 }
@@ -35,7 +34,6 @@ void cpu_read_leaf(cpuid_fn *cpuid, uint32_t leaf, uint32_t subleaf, struct cpui
 void cpu_ask_leaves(cpuid_fn *cpuid, struct cpu_leaves *out)
 {
     struct cpuid_regs extended;
-
     memset(out, 0, sizeof *out);
     cpuid(0, 0, &out->basic);
     uint32_t highest = out->basic.eax;
@@ -62,7 +60,6 @@ void cpu_read_leaves(struct cpu_leaves *out)
 char *cpu_info_value(char *line, const char *name)
 {
     size_t length = strlen(name);
-
     if (strncmp(line, name, length) != 0)
         return NULL;
     line += length + strspn(line + length, " \t");
@@ -85,7 +82,6 @@ static void identify_names(const struct cpu_leaves *l, struct cpu_identity *out)
 {
     const uint32_t vendor[] = {l->basic.ebx, l->basic.edx, l->basic.ecx};
     const uint32_t host[] = {l->hypervisor.ebx, l->hypervisor.ecx, l->hypervisor.edx};
-
     copy_text(out->vendor, sizeof out->vendor, vendor, sizeof vendor);
     copy_text(out->brand, sizeof out->brand, l->brand, sizeof l->brand);
     if (out->brand[0] == '\0')
@@ -100,7 +96,6 @@ void cpu_identify(const struct cpu_leaves *l, struct cpu_identity *out)
 {
     uint32_t signature = l->version.eax;
     unsigned base = signature >> 8 & 0xf;
-
     memset(out, 0, sizeof *out);
     identify_names(l, out);
     out->family = base == 0xf ? base + (signature >> 20 & 0xff) : base;
@@ -140,7 +135,6 @@ bool cpu_contradicts(const struct cpu_leaves *l, char *why, size_t size)
     struct cpu_identity id;
     bool avx512 = l->structured.ebx >> 16 & 1; /* CPUID 7.0 EBX[16] AVX512F, EDX[24] AMX-TILE */
     bool amx = l->structured.edx >> 24 & 1;
-
     cpu_identify(l, &id);
     if (!id.intel || id.family != 6)
         return false;

@@ -46,7 +46,7 @@ void cpu_ask_leaves(cpuid_fn *cpuid, struct cpu_leaves *out);
 /* Of the CPU that this runs on. */
 void cpu_read_leaves(struct cpu_leaves *out);
 
-/* The value behind the colon of "name : value", a line of /proc/cpuinfo; NULL: the line is of something else. */
+/* The value after the colon of "name : value", a line of /proc/cpuinfo; NULL: the line is of something else. */
 char *cpu_info_value(char *line, const char *name);
 
 struct cpu_identity {
@@ -54,7 +54,7 @@ struct cpu_identity {
     char brand[49];     /* without the padding; the vendor where the CPU has no brand string */
     char signature[24]; /* "06_8FH-8": family, model (hex, as Intel writes them), stepping (decimal) */
     unsigned family, model, stepping;
-    unsigned general_counters; /* of a logical CPU, as hyper-threading leaves them (CPUID 0AH, EAX 15:8); 0: not told */
+    unsigned general_counters; /* of a logical CPU, as hyper-threading leaves them (CPUID 0AH, EAX 15:8); 0: unknown */
     bool intel;
     bool hypervisor;
     char hypervisor_name[13]; /* "KVMKVMKVM"; empty without a hypervisor */
@@ -85,6 +85,8 @@ int cpu_mask_parse(const char *text, struct cpu_mask *out);
 int cpu_mask_parse_hex(const char *text, struct cpu_mask *out);
 /* Writes the list form; ends in "..." where it does not fit. */
 void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size);
+/* Writes the other form, as /proc/irq and workqueues take it; words that do not fit are left out. */
+void cpu_mask_format_hex(const struct cpu_mask *m, char *out, size_t size);
 
 /* The logical CPUs, as the kernel shows them. */
 struct cpu_view {
@@ -109,7 +111,7 @@ int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_er
 /* The CPU that this takes for -1 below `root`; 0 where there is none. */
 int cpu_default(const char *root);
 
-/* Whether a CPU is online and allowed. */
+/* Returns whether a CPU is online and allowed. */
 bool cpu_usable(const struct cpu_view *v, int cpu);
 /* Fills *err with MACHINE_BAD_INPUT, which it returns; the CPUs that can be used follow `remedy`. */
 __attribute__((format(printf, 4, 5))) int cpu_refuse(const struct cpu_view *v, struct machine_error *err,

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +71,6 @@ int cpu_mask_parse_hex(const char *text, struct cpu_mask *out)
     const char *const begin = text;
     size_t words = 1;
     bool good = true;
-
     cpu_mask_clear(out);
     for (const char *c = text; *c != '\0'; c++)
         words += *c == ',';
@@ -92,7 +92,6 @@ int cpu_mask_parse_hex(const char *text, struct cpu_mask *out)
 void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size)
 {
     size_t used = 0;
-
     out[0] = '\0';
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
         char part[32];
@@ -112,6 +111,23 @@ void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size)
     }
 }
 
+void cpu_mask_format_hex(const struct cpu_mask *m, char *out, size_t size)
+{
+    bool begun = false;
+    size_t used = 0;
+    out[0] = '\0';
+    for (int group = CPU_LIMIT / 32 - 1; group >= 0; group--) {
+        uint32_t bits = 0;
+        for (int i = 0; i < 32; i++)
+            bits |= (uint32_t)cpu_mask_has(m, group * 32 + i) << i;
+        if (bits == 0 && !begun && group > 0)
+            continue;
+        if (used + 10 < size)
+            used += (size_t)snprintf(out + used, size - used, begun ? ",%08" PRIx32 : "%" PRIx32, bits);
+        begun = true;
+    }
+}
+
 int cpu_get_affinity(struct cpu_mask *out)
 {
     cpu_mask_clear(out);
@@ -121,7 +137,6 @@ int cpu_get_affinity(struct cpu_mask *out)
 int cpu_pin(int cpu, struct cpu_mask *before)
 {
     struct cpu_mask one;
-
     cpu_mask_clear(&one);
     cpu_mask_add(&one, cpu);
     return cpu_get_affinity(before) != 0 ? -1 : cpu_set_affinity(&one);
@@ -137,7 +152,6 @@ static int read_at(const char *root, char *out, size_t size, const char *path, v
     char below[400], full[512];
     int length = vsnprintf(below, sizeof below, path, args);
     int whole = snprintf(full, sizeof full, "%s/%s", root, below);
-
     out[0] = '\0';
     if (length < 0 || (size_t)length >= sizeof below || (size_t)whole >= sizeof full) {
         errno = ENAMETOOLONG;
@@ -163,7 +177,6 @@ static int read_at(const char *root, char *out, size_t size, const char *path, v
 int cpu_read_text(const char *root, char *out, size_t size, const char *path, ...)
 {
     va_list args;
-
     va_start(args, path);
     int length = read_at(root, out, size, path, args);
     va_end(args);
@@ -175,7 +188,6 @@ long cpu_read_number(const char *root, long otherwise, const char *path, ...)
     char text[64], *end = text;
     long value = 0;
     va_list args;
-
     va_start(args, path);
     if (read_at(root, text, sizeof text, path, args) > 0)
         value = strtol(text, &end, 10);
@@ -187,7 +199,6 @@ bool cpu_read_list(const char *root, struct cpu_mask *out, const char *path, ...
 {
     char text[4096];
     va_list args;
-
     cpu_mask_clear(out);
     va_start(args, path);
     bool read = read_at(root, text, sizeof text, path, args) > 0 && cpu_mask_parse(text, out) == 0;
@@ -219,7 +230,6 @@ int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *
     struct cpu_mask can;
     char list[120];
     va_list args;
-
     CPU_AND_S(sizeof can, can.set, v->online.set, v->allowed.set);
     cpu_mask_format(&can, list, sizeof list);
     err->status = MACHINE_BAD_INPUT;
@@ -273,7 +283,6 @@ int cpu_default(const char *root)
     struct cpu_view view;
     struct machine_error ignored;
     int cpu;
-
     cpu_view_read(root, &view);
     return cpu_choose(&view, -1, &cpu, &ignored) == MACHINE_OK ? cpu : 0;
 }
@@ -281,7 +290,6 @@ int cpu_default(const char *root)
 int cpu_core_of(const char *root, int cpu)
 {
     struct cpu_mask siblings;
-
     if (!cpu_read_list(root, &siblings, "devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu) ||
         !cpu_mask_has(&siblings, cpu))
         return cpu;

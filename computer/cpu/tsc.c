@@ -14,7 +14,6 @@
 bool tsc_usable(const struct cpu_leaves *l, const char *clocksource, char *note, size_t size)
 {
     bool guest = l->version.ecx >> 31 & 1;
-
     note[0] = '\0';
     if (!(l->version.edx >> 4 & 1)) { /* CPUID 1 EDX[4] */
         snprintf(note, size, "this CPU has no time-stamp counter");
@@ -48,7 +47,6 @@ static double plausible(double hz)
 static double crystal_hz(const struct cpu_leaves *l, const char **origin)
 {
     struct cpu_identity id;
-
     cpu_identify(l, &id);
     if (l->tsc.ecx != 0) {
         *origin = "CPUID 15H";
@@ -79,7 +77,6 @@ int tsc_fit(const struct tsc_point *p, size_t n, double *hz, double *error)
 {
     const size_t stride = sizeof *p / sizeof(double);
     double offset, offsets, both, variance, rest, span = n < 3 ? 0 : p[n - 1].seconds - p[0].seconds;
-
     if (!(span > 0))
         return -1;
     gsl_fit_linear(&p->seconds, stride, &p->ticks, stride, n, &offset, hz, &offsets, &both, &variance, &rest);
@@ -110,11 +107,10 @@ static int read_point(uint64_t origin, time_t second, struct tsc_point *out)
 
 static int calibrate_over(double seconds, double *hz, double *error)
 {
-    enum { POINTS = 24 };
+    enum { POINTS = 24 }; /* enough for a standard error of the slope; more would not make the time shorter */
     struct tsc_point p[POINTS];
     struct timespec pause = {.tv_nsec = (long)(seconds / (POINTS - 1) * 1e9)};
     struct timespec begin;
-
     if (clock_gettime(CLOCK_MONOTONIC_RAW, &begin) != 0)
         return -1;
     uint64_t origin = tsc_now();
@@ -131,7 +127,6 @@ int tsc_calibrate(double *hz, double *error)
 {
     /* 0.02 % is wanted of the result; a tenth of it must come out here, or more time is spent */
     const double wanted = 2e-5;
-
     for (double seconds = 0.06; seconds < 1; seconds *= 4) {
         if (calibrate_over(seconds, hz, error) != 0)
             return -1;
@@ -178,11 +173,10 @@ static const double FITTING = 0.99;
  * Whether the distances are multiples of `step`, but for `slack` ticks. One and the same multiple tells nothing: two
  * that differ must be among them, each in one distance of a hundred at least.
  */
-static bool tsc_step_fits(const double *distance, size_t n, double step, double slack)
+static bool step_fits(const double *distance, size_t n, double step, double slack)
 {
     size_t misfits = 0, most = (size_t)((1 - FITTING) * (double)n), of_first = 0;
     double first = round(distance[n / 2] / step);
-
     for (size_t i = 0; i < n; i++) {
         double multiple = round(distance[i] / step);
         misfits += fabs(distance[i] - multiple * step) > slack;
@@ -198,7 +192,6 @@ static bool tsc_step_fits(const double *distance, size_t n, double step, double 
 static size_t distances(const uint64_t *readings, size_t n, double *out)
 {
     size_t count = 0, every = (n - 1 + DISTANCES_MAX - 1) / DISTANCES_MAX;
-
     for (size_t i = 1; i < n; i++)
         if (readings[i] < readings[i - 1])
             return 0;
@@ -221,9 +214,8 @@ static double fractional_step(const double *distance, size_t n)
 {
     /* a ratio so close to 1 that the largest distance moves, between trials, by less than a third of a tick */
     double longest = distance[n - 1], ratio = 1 - 0.3 / longest, first = 0;
-
     for (double step = longest; step >= LEAST_FRACTIONAL; step *= ratio) {
-        bool fit = tsc_step_fits(distance, n, step, 1);
+        bool fit = step_fits(distance, n, step, 1);
         if (fit && first <= 0)
             first = step;
         if (!fit && first > 0)
@@ -236,21 +228,19 @@ double tsc_step(const uint64_t *readings, size_t n)
 {
     double distance[DISTANCES_MAX];
     size_t count = n < TSC_STEP_READINGS ? 0 : distances(readings, n, distance);
-
     if (count < TSC_STEP_READINGS / 2 || distance[count / 100] >= distance[count - 1 - count / 100])
         return 0;
     double longest = distance[count - 1];
     for (double step = floor(longest); step > 1; step--)
-        if (tsc_step_fits(distance, count, step, 0))
+        if (step_fits(distance, count, step, 0))
             return step;
     return fractional_step(distance, count);
 }
 
 double tsc_measure_step(void)
 {
-    enum { READINGS = 2048, DELAYS = 61 };
+    enum { READINGS = 2048, DELAYS = 61 }; /* a prime number of delays, so that none is in step with the clock */
     uint64_t readings[READINGS];
-
     for (size_t i = 0; i < READINGS; i++) {
         /* adds that depend on each other: the distances vary by steps of a cycle */
         uint64_t sum = 0;

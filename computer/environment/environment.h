@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of this computer disturbs a measurement on one of its CPUs, as environment_read.h reads it: counted for a while,
- * not judged (doc/quiet-machine.md).
+ * What of a computer disturbs a measurement on one of its CPUs: counted for a while, not judged (doc/quiet-
+ * machine.md). Everything is read below one root folder, so that other machines can be tried on this one; what
+ * stands there is untrusted: any file may be missing, forbidden, endless or garbage.
  */
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 #include "computer/cpu/cpu.h"
+#include "util/error.h"
 
 enum { ENVIRONMENT_TEXT = 256, ENVIRONMENT_LINE = 4096 };
 
@@ -89,7 +91,7 @@ struct environment_state { /* a C-state of the CPU */
 };
 struct environment_irq {
     char name[64];                /* "24", "LOC", "RES" as in /proc/interrupts */
-    char device[96];              /* what stands behind its counts */
+    char device[96];              /* what follows its counts */
     uint64_t since_boot, counted; /* on the CPU; while counting */
     bool numbered;                /* has a folder in proc/irq */
     struct cpu_mask allowed;
@@ -157,8 +159,12 @@ struct environment {
     double thermal_now, thermal_boot;
 };
 
-/* The path of a fact with the CPU filled in, for a person: "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor". */
-void environment_path(enum environment_fact which, int cpu, char *out, size_t size);
+/* The path of a fact with the CPU filled in, for a person: "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor". To
+ * be used in place. */
+struct environment_path {
+    char text[256];
+};
+struct environment_path environment_path(enum environment_fact which, int cpu);
 /*
  * The value of an option on the kernel's command line, the last one of that name: "off" of "mitigations=off", "" of
  * "nomodule". *length of it; NULL: there is none.
@@ -167,3 +173,14 @@ const char *environment_boot_option(const struct environment *e, const char *nam
 /* The group of a process in a controller's hierarchy, from its lines "4:cpu,cpuacct:/group", which are cut up; "": in
  * that of version 2 ("0::/group"). NULL: in none. */
 char *environment_cgroup_of(char *groups, const char *controller);
+
+/*
+ * Reads below `root` ("" is this machine) for CPU `cpu`, and counts for `seconds` (0: what was since boot alone). Stops
+ * counting early when stop(data), which may be NULL, says so. Returns MACHINE_OK, or fills *err and returns its status:
+ * MACHINE_BAD_INPUT where the root or the CPU does not exist. Free with environment_free.
+ */
+int environment_read(const char *root, int cpu, double seconds, int (*stop)(void *data), void *data,
+                     struct environment *out, struct machine_error *err);
+void environment_free(struct environment *e);
+/* The facts alone, in a fraction of a millisecond: no lists, nothing counted. For the snapshot. */
+void environment_read_facts(const char *root, int cpu, struct environment *out);

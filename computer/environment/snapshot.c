@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "computer/environment/environment_read.h"
+/* The settings under which a result was measured, as JSON, as a line, and two lines compared. */
+#include "computer/environment/environment.h"
 #include "computer/environment/snapshot.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What every result says of the settings under which it was measured (doc/quiet-machine.md, "The snapshot"). */
+/* The snapshot: the settings under which a result was measured (doc/quiet-machine.md, "The snapshot"). */
 #pragma once
 
 #include <jansson.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
+ * A busy machine, made for the time of a measurement: what is planned, what the processes do, and who leads them.
  * Between the run and the processes that disturb it stands a leader, forked while the run is as it was started. It is
  * told over a socket to begin and to end. The processes are one group; the leader, as their subreaper, waits until the
  * last of them is gone. When the run ends, by whatever, the leader gets SIGTERM and kills the group; where the leader
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -23,7 +25,244 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "computer/cpu/caches.h"
+#include "util/child.h"
+#include "util/clock.h"
 #include "util/splitmix64.h"
+
+/* ---- what is planned ---- */
+
+const char *const interference_names[INTERFERENCES] = {"", "make", "memory", "script"};
+
+/* A bound for machines with hundreds of CPUs: memory is shared out among the processes. */
+enum { PROCESSES_MAX = 1024 };
+
+static const size_t mib = (size_t)1 << 20;
+
+static const size_t job_bytes = (size_t)64 << 20; /* about what a compiler of C takes; assumed */
+
+/* A number of bytes from a file of one; `otherwise` where there is none ("max"). */
+static double bytes_in(const char *sys, const char *path, double otherwise)
+{
+    char text[40], *end;
+    if (cpu_read_text(sys, text, sizeof text, "%s", path) <= 0)
+        return otherwise;
+    double bytes = strtod(text, &end);
+    return end != text && bytes >= 0 ? bytes : otherwise;
+}
+
+/* The bytes that a container may still use, where its cgroup is the root of what it sees. */
+static double left_by_cgroup(const char *sys)
+{
+    double limit = bytes_in(sys, "fs/cgroup/memory.max", 1e18);
+    double old_limit = bytes_in(sys, "fs/cgroup/memory/memory.limit_in_bytes", 1e18);
+    double left = limit - bytes_in(sys, "fs/cgroup/memory.current", 0);
+    double old_left = old_limit - bytes_in(sys, "fs/cgroup/memory/memory.usage_in_bytes", 0);
+    double less = left < old_left ? left : old_left;
+    return less > 0 ? less : 0;
+}
+
+/* Free memory in bytes; 0 where it is not known. */
+static double memory_free(const char *sys, const char *proc)
+{
+    double here = (double)cpu_memory_available(proc), cgroup = left_by_cgroup(sys);
+    return here < cgroup ? here : cgroup;
+}
+
+/* The largest cache of a CPU, in bytes; 0 where it is not known. */
+static double last_cache(const char *sys, int cpu)
+{
+    double largest = 0;
+    for (int i = 0; i < 8; i++) {
+        char text[24], *end;
+        if (cpu_read_text(sys, text, sizeof text, "devices/system/cpu/cpu%d/cache/index%d/size", cpu, i) <= 0)
+            continue;
+        double size = strtod(text, &end) * (*end == 'M' ? 1048576 : *end == 'K' ? 1024 : 1);
+        largest = size > largest ? size : largest;
+    }
+    return largest;
+}
+
+/* The CPUs that others than the measured one may use, and of them the best place for one process: another core. */
+static int other_cpus(const struct cpu_view *v, const char *sys, int cpu, struct cpu_mask *others)
+{
+    int best = -1;
+    cpu_mask_clear(others);
+    for (int i = 0; i < CPU_LIMIT; i++) {
+        if (i == cpu || !cpu_usable(v, i))
+            continue;
+        cpu_mask_add(others, i);
+        if (best < 0 || cpu_core_of(sys, i) != cpu_core_of(sys, cpu))
+            best = i;
+    }
+    return best;
+}
+
+int interference_plan_for(enum interference kind, const struct cpu_view *v, const char *sys, const char *proc, int cpu,
+                          struct interference_plan *out, struct machine_error *err)
+{
+    const char *name = interference_names[kind];
+    const double may = memory_free(sys, proc) / 4;
+    double wanted = (double)mib;
+    *out = (struct interference_plan){.kind = kind, .processes = 1};
+    if (kind == INTERFERENCE_MAKE) {
+        CPU_AND_S(sizeof out->cpus, out->cpus.set, v->online.set, v->allowed.set);
+        unsigned n = 2 * cpu_mask_count(&out->cpus);
+        out->processes = n < PROCESSES_MAX ? n : PROCESSES_MAX;
+        wanted = (double)job_bytes;
+    } else {
+        int place = other_cpus(v, sys, cpu, &out->cpus);
+        if (place < 0)
+            return machine_fail(err, MACHINE_CANNOT, "use --interference make, or give this process a second CPU",
+                                "--interference %s needs a CPU besides the measured one, CPU %d", name, cpu);
+        if (kind == INTERFERENCE_MEMORY) {
+            cpu_mask_clear(&out->cpus);
+            cpu_mask_add(&out->cpus, place);
+            wanted = 4 * last_cache(sys, cpu);
+            wanted = wanted > 0 ? wanted : (double)job_bytes;
+        }
+    }
+    double bytes = wanted < may / out->processes ? wanted : may / out->processes;
+    if (bytes < (double)mib)
+        return machine_fail(
+            err, MACHINE_CANNOT, "free some memory",
+            "--interference %s needs at least %u MiB, which must be less than a quarter of the free memory (%.0f MiB)",
+            name, out->processes, 4 * may / (double)mib);
+    out->bytes = (size_t)bytes / mib * mib;
+    return MACHINE_OK;
+}
+
+void interference_plan_text(const struct interference_plan *p, char *out, size_t size)
+{
+    char cpus[60];
+    cpu_mask_format(&p->cpus, cpus, sizeof cpus);
+    if (p->kind == INTERFERENCE_MAKE)
+        snprintf(out, size, "make: %u processes", p->processes);
+    else if (p->kind == INTERFERENCE_MEMORY)
+        snprintf(out, size, "memory: %zu MiB on CPU %s", p->bytes / mib, cpus);
+    else
+        snprintf(out, size, "script: on CPU %s", cpus);
+}
+
+/* ---- what the processes do: they are forked, so system calls alone, and no memory but what they map ---- */
+
+/* The next random number. */
+static uint64_t draw(uint64_t *state)
+{
+    uint64_t drawn = splitmix64(*state);
+    *state += SPLITMIX64_STEP;
+    return drawn;
+}
+
+static void sleep_until_turn(double seconds)
+{
+    struct timespec t = {.tv_sec = (time_t)seconds};
+    t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {
+    }
+}
+
+static volatile uint64_t *map_words(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* As a compiler does: reads a file, builds something from it in fresh memory, goes over it again and again. */
+static void compile(size_t most, uint64_t seed)
+{
+    enum { READ_BYTES = 1 << 16, READS_MAX = 64, WORDS_A_PAGE = 512 };
+    const size_t bytes = most / 8 + (size_t)(draw(&seed) % (most - most / 8));
+    const size_t words = bytes / sizeof(uint64_t);
+    const double end = clock_seconds(CLOCK_MONOTONIC) + 0.03 + 0.2 * (double)(draw(&seed) % 1000) / 1000;
+    volatile uint64_t *w = map_words(bytes);
+    if (w == NULL)
+        return;
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    for (size_t at = 0, i = 0; i < READS_MAX && at + READ_BYTES <= bytes; i++, at += READ_BYTES)
+        if (read(fd, (char *)(uintptr_t)w + at, READ_BYTES) <= 0)
+            break;
+    for (size_t i = 0; i < words; i += WORDS_A_PAGE)
+        w[i] = draw(&seed);
+    for (uint64_t sum = 0; clock_seconds(CLOCK_MONOTONIC) < end;)
+        for (int i = 0; i < 4096; i++) {
+            size_t at = (size_t)((sum ^ draw(&seed)) % words);
+            sum = sum * 31 + w[at];
+            w[at] = sum;
+        }
+}
+
+/* One short-lived child after the other. */
+static void work_make(const struct interference_plan *p, uint64_t seed)
+{
+    const pid_t self = getpid();
+    for (;;) {
+        uint64_t next = draw(&seed);
+        int status = 0;
+        pid_t pid = fork();
+        if (pid == 0) {
+            if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == self)
+                compile(p->bytes, next);
+            _exit(0);
+        }
+        if (pid < 0 && errno != EAGAIN)
+            return;
+        if (pid < 0)
+            sleep_until_turn(clock_seconds(CLOCK_MONOTONIC) +
+                             0.01); /* a limit of processes that others have reached, too */
+        else if (waitpid(pid, &status, 0) < 0 || WIFSIGNALED(status))
+            return;
+    }
+}
+
+/* One second on, one second off (V 4.4.2: "intermittent"). */
+static void work_memory(const struct interference_plan *p, uint64_t seed)
+{
+    const size_t words = p->bytes / sizeof(uint64_t);
+    volatile uint64_t *w = map_words(p->bytes);
+    for (size_t i = 0; w != NULL && i < words; i += 512)
+        w[i] = i;
+    while (w != NULL) {
+        const double end = clock_seconds(CLOCK_MONOTONIC) + 1;
+        while (clock_seconds(CLOCK_MONOTONIC) < end)
+            for (int i = 0; i < 4096; i++)
+                w[(size_t)(draw(&seed) % words)]++;
+        sleep_until_turn(end + 1);
+    }
+}
+
+/* A handful of programs every two seconds (V 4.4.1). */
+static void work_script(void)
+{
+    static char shell[] = "/bin/sh", dash_c[] = "-c",
+                script[] =
+                    "date; uname -a; id; ls -l /proc/self; cat /proc/stat | sort | wc; sed -n 1,5p /proc/meminfo",
+                path[] = "PATH=/usr/bin:/bin";
+    char *const argv[] = {shell, dash_c, script, NULL}, *const environment[] = {path, NULL};
+    const pid_t self = getpid();
+    for (double due = clock_seconds(CLOCK_MONOTONIC);; due += 2) {
+        int status = 0;
+        pid_t pid = fork();
+        if (pid == 0) {
+            child_become(shell, argv, environment, NULL, false, self);
+            _exit(127);
+        }
+        if (pid < 0 || waitpid(pid, &status, 0) < 0 || WIFSIGNALED(status) || WEXITSTATUS(status) == 127)
+            return;
+        sleep_until_turn(due + 2);
+    }
+}
+
+/* The work of one process, until it is killed: returns only where it cannot go on. */
+static void work(const struct interference_plan *p, uint64_t seed)
+{
+    if (p->kind == INTERFERENCE_MAKE)
+        work_make(p, seed);
+    else if (p->kind == INTERFERENCE_MEMORY)
+        work_memory(p, seed);
+    else if (p->kind == INTERFERENCE_SCRIPT)
+        work_script();
+}
 
 struct interferer {
     struct interference_plan plan;
@@ -33,6 +272,7 @@ struct interferer {
 };
 
 enum { SAY_BEGIN = 'b', SAY_END = 'e' };
+
 /* Answers: 0, an error number, or one of these. */
 enum { ENDED_BEFORE = -1, KILLED_BEFORE = -2 };
 
@@ -49,7 +289,7 @@ static int join_led(struct led *l, unsigned number)
     if (pid == 0) {
         (void)setpgid(0, l->group);
         if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == l->self && cpu_set_affinity(&l->plan->cpus) == 0)
-            interference_work(l->plan, splitmix64(number));
+            work(l->plan, splitmix64(number));
         _exit(1);
     }
     if (pid < 0)
@@ -136,7 +376,7 @@ static _Noreturn void lead(const struct interference_plan *plan, int fd, pid_t p
     if (!detach_from_run(fd) || prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || sigprocmask(SIG_SETMASK, &term, NULL) != 0)
         _exit(1);
     struct pollfd wait[2] = {{.fd = 3, .events = POLLIN}, {.fd = signalfd(-1, &term, SFD_CLOEXEC), .events = POLLIN}};
-    /* a parent that ended before it could be told of has left its child to another one */
+    /* a parent that ended too early to be noticed has left its child to another one */
     while (wait[1].fd >= 0 && getppid() == parent) {
         char what;
         int ready = poll(wait, 2, -1);
@@ -184,10 +424,10 @@ int interference_ready(const struct interference_plan *plan, struct interferer *
     return MACHINE_OK;
 }
 
-/* What it answers; ENDED_BEFORE where it does not. */
+/* Returns its answer; ENDED_BEFORE where it gives none. */
 static int tell_leader(struct interferer *i, char what)
 {
-    enum { ANSWER_MS = 10000 };
+    enum { ANSWER_MS = 10000 }; /* starting a thousand processes takes a second */
     struct pollfd wait = {.fd = i->fd, .events = POLLIN};
     int answer = ENDED_BEFORE;
     if (send(i->fd, &what, 1, MSG_NOSIGNAL) != 1)

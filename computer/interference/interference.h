@@ -17,7 +17,7 @@ enum interference { INTERFERENCE_NONE, INTERFERENCE_MAKE, INTERFERENCE_MEMORY, I
 /* "" for none, "make", "memory", "script". */
 extern const char *const interference_names[INTERFERENCES];
 
-/* What is to be done: where, by how many, with how much memory. */
+/* A plan: where, by how many, with how much memory. */
 struct interference_plan {
     enum interference kind;
     struct cpu_mask cpus; /* each process may run on all of them */
@@ -50,6 +50,3 @@ int interference_end(struct interferer *i, struct machine_error *err);
 bool interference_runs(const struct interferer *i);
 /* Ends it and frees *i; NULL is allowed. */
 void interference_close(struct interferer *i);
-
-/* What one process does, until it is killed: returns only where it cannot go on. System calls alone. */
-void interference_work(const struct interference_plan *p, uint64_t seed);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From values of model-specific registers to figures. */
 #include "computer/msr/msr_decode.h"
 
 #include <math.h>
@@ -20,7 +21,6 @@ void msr_part_of(const struct cpu_leaves *l, struct msr_part *out)
 {
     struct cpu_identity id;
     char why[200];
-
     cpu_identify(l, &id);
     memset(out, 0, sizeof *out);
     out->intel = id.intel;
@@ -34,7 +34,6 @@ void msr_part_of(const struct cpu_leaves *l, struct msr_part *out)
 bool msr_volts(uint64_t perf_status, double *volts, const char **why)
 {
     uint64_t steps = bits(perf_status, 47, 32);
-
     *volts = NAN;
     if (perf_status == EMULATED_PERF_STATUS) {
         *why = "register 198H holds an emulator's constant, not a voltage (400000003E8H)";
@@ -52,7 +51,6 @@ bool msr_volts(uint64_t perf_status, double *volts, const char **why)
 bool msr_platform(uint64_t value, struct msr_platform *out)
 {
     uint64_t base = bits(value, 15, 8);
-
     out->base_ghz = base != 0 ? (double)base * RATIO_GHZ : (double)NAN;
     out->tdp_levels = (unsigned)bits(value, 34, 33);
     return base != 0;
@@ -101,7 +99,6 @@ size_t msr_turbo_registers(const struct msr_part *p)
 static size_t turbo_by_core(const uint64_t *values, size_t most, struct msr_turbo_row *out)
 {
     size_t n = 0;
-
     for (; n < most; n++) {
         uint64_t ratio = values[n / 8] >> (n % 8 * 8) & 0xff;
         if (ratio == 0)
@@ -116,7 +113,6 @@ static size_t turbo_by_group(const uint64_t *values, struct msr_turbo_row *out)
 {
     size_t n = 0;
     unsigned before = 0;
-
     for (unsigned shift = 0; shift < 64; shift += 8) {
         unsigned ratio = values[0] >> shift & 0xff, cores = values[1] >> shift & 0xff;
         if (ratio == 0 || cores <= before)
@@ -131,14 +127,12 @@ size_t msr_turbo_limits(const struct msr_part *p, const uint64_t *values, struct
 {
     static const size_t most[] = {[TURBO_UNKNOWN] = 0, [TURBO_BY_CORE] = 8, [TURBO_BY_CORE_3] = 18};
     unsigned layout = turbo_layout(p);
-
     return layout == TURBO_BY_GROUP ? turbo_by_group(values, out) : turbo_by_core(values, most[layout], out);
 }
 
 bool msr_is_hybrid(const struct msr_part *p)
 {
     static const unsigned char models[] = {0x97, 0x9a, 0xb7, 0xba, 0xbf};
-
     return p->intel && p->family == 6 && p->model != 0 && p->model <= UINT8_MAX &&
            memchr(models, (int)p->model, sizeof models) != NULL;
 }
@@ -146,7 +140,6 @@ bool msr_is_hybrid(const struct msr_part *p)
 bool msr_config_tdp_ghz(uint64_t value, unsigned level, double *ghz)
 {
     uint64_t ratio = level == 0 ? bits(value, 7, 0) : bits(value, 23, 16);
-
     *ghz = ratio != 0 ? (double)ratio * RATIO_GHZ : (double)NAN;
     return ratio != 0;
 }
@@ -203,7 +196,7 @@ static const struct {
 };
 
 /* -1: none is known of this part. */
-static int msr_decode_find_limits(const struct msr_part *p, uint32_t *reg)
+static int find_limits(const struct msr_part *p, uint32_t *reg)
 {
     for (size_t i = 0; p->intel && p->family == 6 && i < sizeof limit_layouts / sizeof *limit_layouts; i++) {
         if (limit_layouts[i].model == p->model) {
@@ -216,14 +209,13 @@ static int msr_decode_find_limits(const struct msr_part *p, uint32_t *reg)
 
 bool msr_limits_register(const struct msr_part *p, uint32_t *reg)
 {
-    return msr_decode_find_limits(p, reg) >= 0;
+    return find_limits(p, reg) >= 0;
 }
 
 void msr_limits_text(const struct msr_part *p, uint64_t value, char *out, size_t size)
 {
     uint32_t reg;
-    int layout = msr_decode_find_limits(p, &reg);
-
+    int layout = find_limits(p, &reg);
     out[0] = '\0';
     for (unsigned i = 0; layout >= 0 && i < LIMIT_BITS; i++) {
         if ((value >> i & 1) == 0)
@@ -250,7 +242,6 @@ bool msr_energy_step(uint64_t value, double *joules)
 bool msr_amd_pstate_ghz(const struct msr_part *p, uint64_t value, double *ghz)
 {
     uint64_t divisor = bits(value, 13, 8);
-
     *ghz = NAN;
     if (!p->amd || bits(value, 63, 63) == 0)
         return false;

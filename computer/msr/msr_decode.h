@@ -72,8 +72,8 @@ size_t msr_turbo_registers(const struct msr_part *p);
 /* Decodes these. Returns the number of rows, in rising order of cores; 0 when nothing is stated. */
 size_t msr_turbo_limits(const struct msr_part *p, const uint64_t *values, struct msr_turbo_row out[MSR_TURBO_ROWS_MAX]);
 
-/* Whether the part has two kinds of cores, with 1ADH for the P cores and 650H, laid out likewise, for the E cores:
- * Alder Lake and Raptor Lake (Linux, turbostat.c, TRL_BASE with MSR_SECONDARY_TURBO_RATIO_LIMIT). */
+/* Returns whether the part has two kinds of cores, with 1ADH for the P cores and 650H, laid out likewise, for the E
+ * cores: Alder Lake and Raptor Lake (Linux, turbostat.c, TRL_BASE with MSR_SECONDARY_TURBO_RATIO_LIMIT). */
 bool msr_is_hybrid(const struct msr_part *p);
 
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The energy counter of a package, by whichever way is open. */
 #include "computer/power/energy_source.h"
 
 #include <ctype.h>
@@ -23,7 +24,6 @@ __attribute__((format(printf, 3, 4))) static bool energy_source_refuse(struct en
 {
     size_t used = strlen(e->why);
     va_list args;
-
     if (used > 0 && used + 2 < sizeof e->why)
         used += (size_t)snprintf(e->why + used, sizeof e->why - used, "; ");
     va_start(args, format);
@@ -38,13 +38,12 @@ __attribute__((format(printf, 3, 4))) static bool energy_source_refuse(struct en
 
 /*
  * Whether a zone is the package of the CPU: Linux names it package-P, or package-P-die-D where a package has several
- * (drivers/powercap/intel_rapl_common.c); *of_die tells which. Where the topology is not told,
+ * (drivers/powercap/intel_rapl_common.c), *of_die. Where the topology is not known,
  * any package will do if there is one only.
  */
 static bool is_package(const char *name, int package, int die, bool *of_die)
 {
     char *end;
-
     if (strncmp(name, "package-", 8) != 0 || !isdigit((unsigned char)name[8]))
         return false;
     long p = strtol(name + 8, &end, 10), d = -1;
@@ -62,7 +61,6 @@ static unsigned find_zone(struct energy *e, int cpu)
     char folder[ENERGY_PATH_MAX + 32], name[64];
     unsigned found = 0;
     bool of_die;
-
     snprintf(folder, sizeof folder, "%s/%s", e->access.sys, POWERCAP);
     DIR *dir = opendir(folder);
     for (struct dirent *d = dir != NULL ? readdir(dir) : NULL; d != NULL; d = readdir(dir)) {
@@ -86,7 +84,6 @@ static unsigned find_zone(struct energy *e, int cpu)
 static int powercap_number(const struct energy *e, const char *file, double *joules)
 {
     char text[64], *end;
-
     *joules = 0;
     errno = 0;
     if (cpu_read_text(e->access.sys, text, sizeof text, "%s/%s", e->zone, file) < 0)
@@ -99,7 +96,6 @@ static bool open_powercap(struct energy *e, int cpu)
 {
     double now;
     unsigned found = find_zone(e, cpu);
-
     if (found != 1) {
         return energy_source_refuse(
             e,
@@ -130,7 +126,6 @@ static bool open_likwid(struct energy *e, int cpu)
 {
     char why[160];
     uint32_t steps;
-
     if (e->access.likwid == NULL)
         return false;
     if (likwid_read_energy(e->access.likwid, cpu, LIKWID_PACKAGE, &steps, &e->step, why, sizeof why) != 0)
@@ -145,7 +140,6 @@ static bool open_likwid(struct energy *e, int cpu)
 static int read_register(const struct energy *e, int cpu, uint32_t reg, uint64_t *value)
 {
     struct msr_device d;
-
     if (e->access.read_register != NULL)
         return e->access.read_register(e->access.context, cpu, reg, value);
     int error = msr_device_open(e->access.dev, cpu, &d);
@@ -156,7 +150,7 @@ static int read_register(const struct energy *e, int cpu, uint32_t reg, uint64_t
     return error;
 }
 
-static uint32_t energy_source_energy_register(const struct energy *e)
+static uint32_t energy_register(const struct energy *e)
 {
     return e->access.part.amd ? MSR_AMD_PACKAGE_ENERGY : MSR_PACKAGE_ENERGY;
 }
@@ -164,7 +158,6 @@ static uint32_t energy_source_energy_register(const struct energy *e)
 static bool open_register(struct energy *e, int cpu)
 {
     uint64_t value;
-
     if ((e->access.read_register == NULL && e->access.dev[0] == '\0') || (!e->access.part.intel && !e->access.part.amd))
         return false;
     int error = read_register(e, cpu, e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT, &value);
@@ -177,11 +170,11 @@ static bool open_register(struct energy *e, int cpu)
         return energy_source_refuse(e, "", "the register of energy units holds 0%s",
                                     e->access.guest ? ", as hypervisors answer" : "");
     }
-    error = read_register(e, cpu, energy_source_energy_register(e), &value);
+    error = read_register(e, cpu, energy_register(e), &value);
     if (error != 0)
-        return energy_source_refuse(e, "", "register %XH: %s", energy_source_energy_register(e), strerror(error));
+        return energy_source_refuse(e, "", "register %XH: %s", energy_register(e), strerror(error));
     e->lap = LAP_STEPS * e->step;
-    snprintf(e->source, sizeof e->source, "RAPL by register %XH", energy_source_energy_register(e));
+    snprintf(e->source, sizeof e->source, "RAPL by register %XH", energy_register(e));
     return true;
 }
 
@@ -200,14 +193,13 @@ static void look_for_counter(struct energy *e, int cpu)
         e->of_die = e->access.part.intel;
 }
 
-/* What the counter holds. 0, or -1 with a clause in `why`. */
+/* Reads what the counter holds. 0, or -1 with a clause in `why`. */
 static int counter(const struct energy *e, double *joules, char *why, size_t size)
 {
     uint64_t value = 0;
     uint32_t steps;
     double step;
     int error;
-
     switch (e->kind) {
     case ENERGY_POWERCAP:
         error = powercap_number(e, "energy_uj", joules);
@@ -218,7 +210,7 @@ static int counter(const struct energy *e, double *joules, char *why, size_t siz
         *joules = steps * step;
         return 0;
     default:
-        error = read_register(e, e->cpu, energy_source_energy_register(e), &value);
+        error = read_register(e, e->cpu, energy_register(e), &value);
         *joules = (double)(value & UINT32_MAX) * e->step;
         break;
     }
@@ -232,7 +224,6 @@ static int read_edge(const struct energy *e, double *joules, double *seconds, ch
     /* a question to liblikwid takes longer than the counter stands */
     bool wait = e->access.edge_us > 0 && e->kind != ENERGY_LIKWID;
     double began = clock_seconds(CLOCK_MONOTONIC_RAW);
-
     if (counter(e, joules, why, size) != 0)
         return -1;
     *seconds = (began + clock_seconds(CLOCK_MONOTONIC_RAW)) / 2;
@@ -251,7 +242,6 @@ int energy_read(struct energy *e, int cpu, struct energy_reading *out, const cha
 {
     double joules, seconds;
     char why[200];
-
     bool first = e->kind == ENERGY_UNKNOWN || e->cpu != cpu;
     if (first)
         look_for_counter(e, cpu);

@@ -47,7 +47,7 @@ struct energy {
     char source[200];           /* one line */
     char zone[ENERGY_PATH_MAX]; /* powercap: its folder below sys */
     double step;                /* registers: joules of a step */
-    double lap;                 /* joules after which the counter begins anew */
+    double lap;                 /* joules after which the counter wraps */
     double before, total;       /* joules: last reading; since the first one */
     char why[480];              /* ENERGY_NOTHING: why none can be read */
     char remedy[200];

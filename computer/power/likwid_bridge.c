@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Questions to liblikwid, each put by a child process. */
 #include "computer/power/likwid_bridge.h"
 
 #ifndef STATIC_PROGRAM
@@ -57,7 +58,6 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size)
         {"power_getEnergyUnit", &out->power_getEnergyUnit},
         {"power_start", &out->power_start},
     };
-
     for (size_t i = 0; lib == NULL && i < sizeof libraries / sizeof *libraries; i++)
         lib = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
     if (lib == NULL)
@@ -73,10 +73,9 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size)
 #endif
 
 /* likwid.h says 0 in case of errors; 5.2.2 (src/frequency_cpu.c) returns -1 as well. */
-static bool likwid_bridge_is_frequency(uint64_t khz)
+static bool is_frequency(uint64_t khz)
 {
     const uint64_t most = 100000000; /* 100 GHz */
-
     return khz > 0 && khz <= most;
 }
 
@@ -84,7 +83,7 @@ static void get_frequency(const struct likwid_functions *f, const struct questio
 {
     a->min_khz = f->freq_getCpuClockMin(q->cpu);
     a->max_khz = f->freq_getCpuClockMax(q->cpu);
-    a->good = likwid_bridge_is_frequency(a->min_khz) && likwid_bridge_is_frequency(a->max_khz);
+    a->good = is_frequency(a->min_khz) && is_frequency(a->max_khz);
     if (!a->good)
         snprintf(a->why, sizeof a->why, "liblikwid cannot read the frequency limits of CPU %d", q->cpu);
 }
@@ -92,7 +91,6 @@ static void get_frequency(const struct likwid_functions *f, const struct questio
 static void set_frequency(const struct likwid_functions *f, const struct question *q, struct answer *a)
 {
     uint64_t min = q->min_khz, max = q->max_khz;
-
     get_frequency(f, q, a);
     if (!a->good)
         return;
@@ -113,10 +111,9 @@ static void set_frequency(const struct likwid_functions *f, const struct questio
     }
 }
 
-static void likwid_bridge_read_energy(const struct likwid_functions *f, const struct question *q, struct answer *a)
+static void read_energy(const struct likwid_functions *f, const struct question *q, struct answer *a)
 {
     struct likwid_power data = {.domain = q->domain};
-
     if (f->HPMinit() != 0 || f->HPMaddThread(q->cpu) != 0) {
         snprintf(a->why, sizeof a->why, "liblikwid cannot reach the registers of CPU %d", q->cpu);
         return;
@@ -135,7 +132,6 @@ static void likwid_bridge_read_energy(const struct likwid_functions *f, const st
 static void find_answer(likwid_loader *load, const struct question *q, struct answer *a)
 {
     struct likwid_functions f;
-
     if (load(&f, a->why, sizeof a->why) != 0)
         return;
     if (f.topology_init() != 0) {
@@ -154,7 +150,7 @@ static void find_answer(likwid_loader *load, const struct question *q, struct an
         set_frequency(&f, q, a);
         return;
     case READ_ENERGY:
-        likwid_bridge_read_energy(&f, q, a);
+        read_energy(&f, q, a);
         return;
     default:
         a->good = true;
@@ -166,7 +162,6 @@ static void answer_and_end(likwid_loader *load, const struct question *q, int pi
 {
     struct answer a;
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-
     memset(&a, 0, sizeof a);
     if (nowhere < 0) {
         snprintf(a.why, sizeof a.why, "liblikwid is not asked, as there is no /dev/null for its messages");
@@ -179,10 +174,9 @@ static void answer_and_end(likwid_loader *load, const struct question *q, int pi
     _exit(write(pipe_fd, &a, sizeof a) == (ssize_t)sizeof a ? 0 : 1);
 }
 
-static int likwid_bridge_ask(likwid_loader *load, const struct question *q, struct answer *a, char *why, size_t size)
+static int ask(likwid_loader *load, const struct question *q, struct answer *a, char *why, size_t size)
 {
     int ends[2], status = 0;
-
     memset(a, 0, sizeof *a);
 #ifdef STATIC_PROGRAM
     if (load == NULL || load == likwid_load) /* nothing to be asked, in a child or not */
@@ -216,16 +210,14 @@ int likwid_found(likwid_loader *load, char *why, size_t size)
 {
     struct question q = {.what = FOUND};
     struct answer a;
-
-    return likwid_bridge_ask(load, &q, &a, why, size);
+    return ask(load, &q, &a, why, size);
 }
 
 int likwid_get_frequency(likwid_loader *load, int cpu, uint64_t *min_khz, uint64_t *max_khz, char *why, size_t size)
 {
     struct question q = {.what = GET_FREQUENCY, .cpu = cpu};
     struct answer a;
-    int status = likwid_bridge_ask(load, &q, &a, why, size);
-
+    int status = ask(load, &q, &a, why, size);
     *min_khz = a.min_khz;
     *max_khz = a.max_khz;
     return status;
@@ -235,8 +227,7 @@ int likwid_set_frequency(likwid_loader *load, int cpu, uint64_t min_khz, uint64_
 {
     struct question q = {.what = SET_FREQUENCY, .cpu = cpu, .min_khz = min_khz, .max_khz = max_khz};
     struct answer a;
-
-    return likwid_bridge_ask(load, &q, &a, why, size);
+    return ask(load, &q, &a, why, size);
 }
 
 int likwid_read_energy(likwid_loader *load, int cpu, enum likwid_domain domain, uint32_t *steps, double *joules,
@@ -244,8 +235,7 @@ int likwid_read_energy(likwid_loader *load, int cpu, enum likwid_domain domain, 
 {
     struct question q = {.what = READ_ENERGY, .cpu = cpu, .domain = (int)domain};
     struct answer a;
-    int status = likwid_bridge_ask(load, &q, &a, why, size);
-
+    int status = ask(load, &q, &a, why, size);
     *steps = a.steps;
     *joules = a.joules;
     return status;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Settings changed for a run: written down, changed, reported in words, and put back; also after a run that was
+ * killed. */
 #include "computer/settings/settings_parts.h"
 
 #include <errno.h>
@@ -9,7 +11,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "util/text_list.h"
+
 const char *const settings_root_state_file = "/run/characterize.settings";
+
+const char *const settings_part_names[QUIET_PARTS] = {"governor", "epp",       "turbo", "cstates", "smt",
+                                                      "irq",      "workqueue", "tick",  "isolate"};
 
 struct settings {
     struct settings_roots roots;
@@ -27,7 +34,6 @@ struct settings {
 int settings_state_file(char *out, size_t size)
 {
     const char *folder = getenv("XDG_RUNTIME_DIR");
-
     if (geteuid() == 0) {
         snprintf(out, size, "%s", settings_root_state_file);
         return 0;
@@ -45,7 +51,159 @@ static void free_settings(struct settings *s)
     free(s);
 }
 
-/* ---- putting back ---- */
+/* ---- in words: what was changed for a quiet machine, and what was not ---- */
+
+/* "governor performance (was powersave)": one change, by the last part of its file's name. */
+static void add_change(const struct change *c, const char *part, char *out, size_t size)
+{
+    const char *name = strrchr(c->path, '/');
+    name = name != NULL ? name + 1 : part;
+    if (c->kind == CHANGE_PARTITION)
+        text_list_add(out, size, ", ", "alone in a cpuset");
+    else if (c->kind == CHANGE_SHIELD)
+        text_list_add(out, size, ", ", "other tasks moved to CPUs %.60s", c->after);
+    else if (strcmp(name, "online") == 0)
+        text_list_add(out, size, ", ", "CPU %d offline", atoi(strstr(c->path, "/cpu/") + strlen("/cpu/cpu")));
+    else
+        text_list_add(out, size, ", ", "%s %.30s (was %.30s)", name, c->after, c->before);
+}
+
+/* One part: its changes where they are few and have names of their own, else their number. */
+static void add_part(const struct changes *c, int part, char *out, size_t size)
+{
+    const size_t few = 1u << part == QUIET_WORKQUEUE || 1u << part == QUIET_CSTATES ? 0 : 3;
+    char list[400] = "";
+    size_t n = 0, irqs = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct change *one = &c->list[i];
+        if (one->part != part || one->undone || one->kind == CHANGE_CONTROLLER)
+            continue;
+        if (one->kind == CHANGE_IRQ && 1u << part == QUIET_SMT)
+            continue; /* follows from it */
+        n++;
+        irqs += one->kind == CHANGE_IRQ;
+        if (n <= few && one->kind != CHANGE_IRQ)
+            add_change(one, settings_part_names[part], list, sizeof list);
+    }
+    if (n > few || irqs > 0) {
+        const char *what = irqs > 0 ? "interrupt" : "setting";
+        size_t count = irqs > 0 ? irqs : n;
+        snprintf(list, sizeof list, "%zu %s%s%s", count, what, count == 1 ? "" : "s", irqs > 0 ? " moved away" : "");
+    }
+    if (n > 0)
+        text_list_add(out, size, "; ", "%s: %s", settings_part_names[part], list);
+}
+
+void settings_text_parts(const struct quiet_told *t, const struct changes *c, int cpu, char *out, size_t size)
+{
+    char parts[700] = "", before[200] = "", left[200] = "";
+    for (int i = 0; i < QUIET_PARTS; i++) {
+        size_t used = strlen(parts);
+        if ((t->wished & 1u << i) == 0)
+            continue;
+        add_part(c, i, parts, sizeof parts);
+        if ((t->already & 1u << i) != 0)
+            text_list_add(before, sizeof before, ", ", "%s", settings_part_names[i]);
+        else if (strlen(parts) == used)
+            text_list_add(left, sizeof left, ", ", "%s", settings_part_names[i]);
+    }
+    if (t->wished == 0)
+        return;
+    if (parts[0] == '\0')
+        snprintf(parts, sizeof parts, "nothing changed");
+    text_list_add(out, size, "; ", "quiet for CPU %d: %s", cpu, parts);
+    if (before[0] != '\0')
+        text_list_add(out, size, "; ", "so before: %s", before);
+    if (left[0] != '\0')
+        text_list_add(out, size, "; ", "as it was: %s", left);
+}
+
+void settings_text_left(const struct quiet_told *t, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < QUIET_PARTS; i++) {
+        char names[200] = "";
+        bool told = t->why[i][0] == '\0';
+        for (int k = 0; k < QUIET_PARTS; k++) {
+            bool same = strcmp(t->why[i], t->why[k]) == 0;
+            told = told || (same && k < i);
+            if (same && k >= i)
+                text_list_add(names, sizeof names, ", ", "%s", settings_part_names[k]);
+        }
+        if (!told && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s: %s\n", names, t->why[i]);
+    }
+}
+
+/* ---- putting back: what was read, and only where what was written still stands ---- */
+
+#define RESTORE_COMMAND "characterize --restore"
+
+enum standing { STANDS_BEFORE, STANDS_AFTER, STANDS_OTHER, STANDS_GONE };
+
+/* Reads what stands there into *now. A setting that cannot be read is tried. */
+static enum standing find_standing(const struct settings_roots *r, const struct change *c, char *now, size_t size)
+{
+    const char *cpu = c->kind == CHANGE_IRQ ? strchr(c->before, '@') : NULL;
+    int error = settings_change_read(r, c, now, size);
+    if (error != 0)
+        return error == ENOENT ? STANDS_GONE : STANDS_AFTER;
+    if (settings_change_same(c, now, c->before))
+        return STANDS_BEFORE;
+    /* an IRQ is on its way back when only the CPU that it was delivered to stands there */
+    bool ours = settings_change_same(c, now, c->after) || (cpu != NULL && settings_change_same(c, now, cpu + 1));
+    return ours ? STANDS_AFTER : STANDS_OTHER;
+}
+
+static int put_one_back(const struct settings_roots *r, const struct change *c)
+{
+    char now[CHANGE_VALUE_MAX];
+    int error = settings_change_write(r, c, c->before);
+    if (error == 0)
+        error = settings_change_read(r, c, now, sizeof now);
+    return error != 0 ? error : settings_change_same(c, now, c->before) ? 0 : EIO;
+}
+
+/* The text keeps the first that failed. */
+static void tell_failed(const struct settings_roots *r, const struct change *c, int error, struct machine_error *err)
+{
+    char name[300];
+    settings_change_name(r, c, name, sizeof name);
+    machine_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND,
+                 "%s could not be restored to %.60s: %s (the old value is kept in %.100s)", name, c->before,
+                 strerror(error), r->state);
+}
+
+int settings_undo(const struct settings_roots *r, int fd, struct changes *c, size_t first, struct undoing *out,
+                  struct machine_error *err)
+{
+    int status = MACHINE_OK;
+    *out = (struct undoing){.written = 0};
+    for (size_t n = c->n; n-- > first;) {
+        struct change *one = &c->list[n];
+        char now[CHANGE_VALUE_MAX], name[300];
+        if (one->undone)
+            continue;
+        enum standing standing = find_standing(r, one, now, sizeof now);
+        int error = standing == STANDS_AFTER ? put_one_back(r, one) : 0;
+        if (error != 0 && status == MACHINE_OK) {
+            status = MACHINE_FAILED;
+            tell_failed(r, one, error, err);
+        }
+        one->undone = error == 0;
+        out->written += standing == STANDS_AFTER && error == 0;
+        if (standing == STANDS_OTHER || standing == STANDS_GONE) {
+            settings_change_name(r, one, name, sizeof name);
+            text_list_add(out->others, sizeof out->others, ", ", "%s (%.40s)", name,
+                          standing == STANDS_GONE ? "no longer there" : now);
+        }
+    }
+    for (size_t n = first; n < c->n && fd >= 0 && (status != MACHINE_OK || first > 0); n++)
+        if (c->list[n].undone)
+            settings_state_undone(fd, n);
+    return status;
+}
 
 /* In err->text what was left to somebody else. */
 static void note_others(const struct undoing *u, struct machine_error *err)
@@ -65,7 +223,7 @@ size_t settings_base(const struct settings *s)
     return s != NULL ? s->base : 0;
 }
 
-static void settings_retell(struct settings *s)
+static void retell(struct settings *s)
 {
     snprintf(s->text, sizeof s->text, "%s", s->wish_text);
     settings_text_parts(&s->told, &s->changes, s->cpu, s->text, sizeof s->text);
@@ -75,13 +233,12 @@ static void settings_retell(struct settings *s)
 int settings_back_to(struct settings *s, size_t mark, struct machine_error *err)
 {
     struct undoing undoing;
-
     if (s == NULL)
         return MACHINE_OK;
     int status = settings_undo(&s->roots, s->fd, &s->changes, mark, &undoing, err);
     if (status == MACHINE_OK)
         note_others(&undoing, err);
-    settings_retell(s);
+    retell(s);
     return status;
 }
 
@@ -109,10 +266,9 @@ static int claim_state(struct settings *s, struct machine_error *err)
     struct undoing undoing;
     enum state_kind kind;
     pid_t pid;
-
     s->journal_error = settings_state_open(&s->roots, true, &s->fd, &kind, &pid, &left);
     if (s->journal_error != 0)
-        return MACHINE_OK; /* told where something is to be changed */
+        return MACHINE_OK; /* reported where something is to be changed */
     if (kind == STATE_LIVES) {
         return machine_fail(err, MACHINE_CANNOT, "wait for it to end",
                             "another run (process %d) has changed this machine's settings", (int)pid);
@@ -143,7 +299,7 @@ enum { FORGOTTEN = -1, UNRECORDED = -2 };
 
 /* Writes it down, makes it, and looks. Returns 0, an error number, FORGOTTEN (then *now is what stands there) or
  * UNRECORDED. */
-static int settings_make(struct settings *s, const struct change *one, char *now, size_t size)
+static int make_change(struct settings *s, const struct change *one, char *now, size_t size)
 {
     now[0] = '\0';
     if (s->journal_error == 0)
@@ -174,7 +330,7 @@ static int make_all(struct settings *s, const struct changes *c, struct machine_
     for (size_t i = 0; i < c->n; i++) {
         const struct change *one = &c->list[i];
         char name[300], now[CHANGE_VALUE_MAX];
-        int error = settings_make(s, one, now, sizeof now);
+        int error = make_change(s, one, now, sizeof now);
         settings_change_name(&s->roots, one, name, sizeof name);
         if (error == UNRECORDED)
             return refuse_without_journal(s, err);
@@ -198,7 +354,6 @@ static int make_wish(struct settings *s, const struct settings_wish *wish, struc
 {
     struct changes planned = {NULL, 0};
     int status = MACHINE_OK;
-
     if (wish->turbo < 0 && wish->fixed_ghz <= 0)
         return MACHINE_OK;
     if (s->journal_error != 0)
@@ -219,20 +374,19 @@ static int make_wish(struct settings *s, const struct settings_wish *wish, struc
 
 /* ---- the parts of a quiet machine ---- */
 
-/* What can be changed of a planned part. Returns how many were. */
+/* Changes what can be changed of a planned part. Returns how many were. */
 static size_t make_part(struct settings *s, struct quiet_plan *p)
 {
     size_t made = 0;
-
     for (size_t i = 0; i < p->changes.n; i++) {
         struct change *one = &p->changes.list[i];
         char name[300], now[CHANGE_VALUE_MAX];
-        int error = settings_make(s, one, now, sizeof now);
+        int error = make_change(s, one, now, sizeof now);
         settings_change_name(&s->roots, one, name, sizeof name);
         if (error == UNRECORDED)
-            settings_quiet_keep(p, s->state, s->journal_error);
+            settings_keep(p, s->state, s->journal_error);
         else if (error != 0)
-            settings_quiet_keep(p, name, error == FORGOTTEN ? -1 : error);
+            settings_keep(p, name, error == FORGOTTEN ? -1 : error);
         made += error == 0 && one->kind != CHANGE_CONTROLLER; /* which isolates nobody by itself */
     }
     return made;
@@ -247,19 +401,17 @@ static int refuse_part(int number, const char *why, struct machine_error *err)
 static int make_quiet(struct settings *s, const struct settings_wish *wish, struct machine_error *err)
 {
     int status = MACHINE_OK;
-
     for (size_t i = 0; i < QUIET_PARTS && status == MACHINE_OK; i++) {
-        enum quiet_part part = settings_quiet_order[i];
-        int number = __builtin_ctz(part);
         struct quiet_plan plan;
-        if ((wish->quiet & part) == 0)
+        if (!settings_quiet_plan(&s->roots, wish, i, false, &plan))
             continue;
-        settings_quiet_plan(&s->roots, wish, part, false, &plan);
+        enum quiet_part part = plan.part;
+        int number = __builtin_ctz(part);
         size_t made = make_part(s, &plan);
         if (plan.out_of_memory)
             status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
         char *why = s->told.why[number];
-        settings_quiet_why(&plan, why, sizeof s->told.why[number]);
+        settings_why(&plan, why, sizeof s->told.why[number]);
         bool stands = made + plan.already > 0;
         if (status == MACHINE_OK && !stands && (wish->quiet_must & part) != 0)
             status = refuse_part(number, why, err);
@@ -284,10 +436,9 @@ static void take_roots(struct settings *s, const struct settings_roots *r)
     s->roots.state = s->state;
 }
 
-static int settings_open_journal(const struct settings_roots *r, struct settings **out, struct machine_error *err)
+static int open_journal(const struct settings_roots *r, struct settings **out, struct machine_error *err)
 {
     struct settings *s = calloc(1, sizeof *s);
-
     *out = NULL;
     if (s == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -310,7 +461,7 @@ int settings_add(const struct settings_roots *r, const struct settings_wish *wis
     (*s)->cpu = wish->cpu;
     if (status == MACHINE_OK)
         status = make_quiet(*s, wish, err);
-    settings_retell(*s);
+    retell(*s);
     return status;
 }
 
@@ -318,9 +469,8 @@ int settings_apply(const struct settings_roots *r, const struct settings_wish *w
                    struct machine_error *err)
 {
     struct settings *s;
-
     *out = NULL;
-    int status = settings_open_journal(r, &s, err);
+    int status = open_journal(r, &s, err);
     if (status != MACHINE_OK)
         return status;
     status = settings_add(r, wish, &s, err);
@@ -354,19 +504,18 @@ const char *settings_left(const struct settings *s)
 
 /* ---- after a run that was killed ---- */
 
-/* Whether root has left something behind that this user may only see. */
+/* Returns whether root has left something behind that this user may only see. */
 static bool left_by_another(const struct settings_roots *r)
 {
     int fd = open(r->state, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     char first;
     bool left = fd >= 0 && read(fd, &first, 1) == 1 && flock(fd, LOCK_SH | LOCK_NB) == 0;
-
     if (fd >= 0)
         close(fd);
     return left;
 }
 
-/* What was done, in words. */
+/* Says in words what was done. */
 static void tell_recovered(enum state_kind kind, pid_t pid, const struct undoing *u, char *told, size_t size)
 {
     told[0] = '\0';
@@ -393,7 +542,6 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
     enum state_kind kind;
     pid_t pid;
     int fd = -1, error = settings_state_open(r, false, &fd, &kind, &pid, &left);
-
     told[0] = '\0';
     *lives = error == 0 && kind == STATE_LIVES;
     if (error == EACCES || error == EPERM || error == EROFS) {

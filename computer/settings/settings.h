@@ -3,7 +3,7 @@
  * Settings of the machine that a run changes on request: turbo, the limits of the frequency, and what
  * doc/quiet-machine.md lists. What each was is written to a file (the journal) before it is changed, and they are put
  * back by settings_restore(); after a run that was killed, settings_recover() does it from the file. Nothing else of
- * the machine is ever written (settings_allowed.c).
+ * the machine is ever written (settings_kinds.c).
  *
  * Ways, in this order. Turbo: intel_pstate/no_turbo, cpufreq/boost, cpufreq/policyN/boost (Linux, admin-guide/pm:
  * intel_pstate.rst, cpufreq.rst, amd-pstate.rst), bit 38 of MSR 1A0H of every CPU (Intel SDM vol. 4: IDA disable).
@@ -47,7 +47,7 @@ struct settings_wish {
     int turbo;           /* 0 off, 1 on, -1 as it is */
     double fixed_ghz;    /* of all CPUs; 0 = as it is */
     unsigned quiet;      /* parts, or-ed */
-    unsigned quiet_must; /* of those: refused where nothing of them can be changed; else what cannot is left and told */
+    unsigned quiet_must; /* of those: refused where nothing of them can be changed; others are left and reported */
     int cpu;             /* for whom it is to be quiet */
     bool spread;         /* other CPUs are to run this program's kernels, too: it may not be confined to `cpu` */
 };
@@ -72,12 +72,12 @@ int settings_add(const struct settings_roots *r, const struct settings_wish *wis
                  struct machine_error *err);
 /* How many changes there are by now; settings_back_to() puts back those that came after, as settings_restore() does. */
 size_t settings_mark(const struct settings *s);
-/* The mark behind what turbo and a fixed frequency took, which come first. */
+/* The mark after what turbo and a fixed frequency took, which come first. */
 size_t settings_base(const struct settings *s);
 int settings_back_to(struct settings *s, size_t mark, struct machine_error *err);
-/* Whether anything of a part that was wished for is in force: MACHINE_OK, or MACHINE_CANNOT and why not. */
+/* Checks whether anything of a part that was wished for is in force: MACHINE_OK, or MACHINE_CANNOT and why not. */
 int settings_stands(const struct settings *s, enum quiet_part part, struct machine_error *err);
-/* What of the parts wished for was left as it is, and why: lines "part, part: why", each with its newline; "" for
+/* Says what of the parts wished for was left as it is, and why: lines "part, part: why", each with its newline; "" for
  * nothing. Valid until settings_add(). */
 const char *settings_left(const struct settings *s);
 /* In words, for a result: "turbo off (was on); quiet for CPU 1: irq (19 of 20), tick (3); as it was: governor". */
@@ -91,12 +91,12 @@ int settings_restore(struct settings *s, struct machine_error *err);
 
 /*
  * Puts back what a killed run has left behind. *told says what was done, or that another run, which lives, has changed
- * settings (then *lives is set), or that the machine was started anew since; "" for nothing. Returns MACHINE_OK, or
+ * settings (then *lives is set), or that the machine was rebooted since; "" for nothing. Returns MACHINE_OK, or
  * MACHINE_CANNOT where this user may not.
  */
 int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err);
 
-/* What the parts of a wish would change here, without changing anything. */
+/* One thing that a part of a wish would change here. */
 struct settings_line {
     enum quiet_part part;
     const char *name;           /* the file or register; NULL: nothing of this part can be changed */

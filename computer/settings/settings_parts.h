@@ -23,8 +23,11 @@ enum change_kind {
     CHANGE_IRQ,        /* smp_affinity_list; "LIST" or "LIST@CPU": with the CPU that it was delivered to */
     CHANGE_CONTROLLER, /* the word cpuset in cgroup.subtree_control; values "0" and "1" */
     CHANGE_PARTITION,  /* a cgroup of version 2 for this process; before: the cgroup it was in, after: its CPU */
-    CHANGE_SHIELD      /* a cpuset of version 1 for all others; before "-", after: their CPUs */
+    CHANGE_SHIELD,     /* a cpuset of version 1 for all others; before "-", after: their CPUs */
+    CHANGE_KINDS
 };
+/* As the journal names them: "file", "irq", ... */
+extern const char *const settings_kind_names[CHANGE_KINDS];
 struct change {
     enum change_kind kind;
     int cpu;                    /* of a register or likwid, else -1 */
@@ -41,7 +44,7 @@ struct changes {
 int settings_changes_add(struct changes *c, const struct change *one);
 void settings_changes_free(struct changes *c);
 
-/* ---- settings_open.c: files below a root ---- */
+/* ---- settings_file.c: files below a root ---- */
 
 /*
  * Opens the file that `path` ("/sys/...", "/proc/...", "/dev/...") names below its root. No part of it may be a
@@ -68,21 +71,33 @@ void settings_real_path(const struct settings_roots *r, const char *path, char *
 /* "/proc", or what stands for it */
 const char *settings_proc(const struct settings_roots *r);
 
-/* ---- settings_write.c: reading and writing one setting ---- */
+/* The CPUs that a task (a process, a thread) may run on, and its process. False: it is gone, or cannot be read.
+ * *kernel: it is a thread of the kernel. */
+bool settings_task_allowed(const struct settings_roots *r, int task, struct cpu_mask *out, int *process, bool *kernel);
+/* The first process with a thread of which is(allowed, data) is true, threads of the kernel left out; 0: none. */
+int settings_task_find(const struct settings_roots *r,
+                       bool (*is)(const struct cpu_mask *allowed, const struct cpu_mask *data),
+                       const struct cpu_mask *data);
+
+/* ---- settings_kinds.c: which settings there are, reading and writing one ---- */
+
+/* Returns whether it is one that this program can have made: root acts on what stands in a journal. */
+bool settings_change_allowed(const struct change *c);
 
 /* Return 0 or an error number. */
 int settings_change_read(const struct settings_roots *r, const struct change *c, char *out, size_t size);
 int settings_change_write(const struct settings_roots *r, const struct change *c, const char *value);
-/* Whether two values mean the same: "0-1" and "0,1". */
+/* Returns whether two values mean the same: "0-1" and "0,1". */
 bool settings_change_same(const struct change *c, const char *a, const char *b);
 /* The file where it really is, "bit 38 of MSR 1A0H of CPU 3" */
 void settings_change_name(const struct settings_roots *r, const struct change *c, char *out, size_t size);
-/* A mask of /proc/irq and workqueues: "ff,00000001" (Documentation/core-api/irq/irq-affinity.rst). */
-void settings_mask_format(const struct cpu_mask *m, char *out, size_t size);
+/* Returns whether the words of a file (cgroup.controllers, cgroup.subtree_control) have cpuset among them; *error of
+ * reading it. */
+bool settings_has_cpuset(const struct settings_roots *r, const char *path, int *error);
 
-/* ---- settings_undo.c ---- */
+/* ---- settings.c ---- */
 
-/* What came of putting back: settings that were written, and those that somebody else has changed meanwhile. */
+/* The outcome of putting back: settings that were written, and those that somebody else has changed meanwhile. */
 struct undoing {
     size_t written;
     char others[300]; /* names and values; "": none */
@@ -94,8 +109,6 @@ struct undoing {
 int settings_undo(const struct settings_roots *r, int fd, struct changes *c, size_t first, struct undoing *out,
                   struct machine_error *err);
 
-/* ---- settings_text.c ---- */
-
 /* How each part went. */
 struct quiet_told {
     unsigned wished;  /* parts, or-ed */
@@ -103,29 +116,24 @@ struct quiet_told {
     unsigned stands;  /* of them, those of which something was so or was changed */
     char why[QUIET_PARTS][300];
 };
-/* What was changed, in words, into `out` behind what stands there. */
+/* Adds in words what was changed to `out`. */
 void settings_text_parts(const struct quiet_told *t, const struct changes *c, int cpu, char *out, size_t size);
-/* What was not, and why. */
+/* Says what was not, and why. */
 void settings_text_left(const struct quiet_told *t, char *out, size_t size);
-
-/* ---- settings_allowed.c ---- */
-
-/* Whether it is one that this program can have made: root acts on what stands in a journal. */
-bool settings_change_allowed(const struct change *c);
 
 /* ---- settings_plan.c ---- */
 
-/* What must be changed to fulfil a wish; nothing where it is so already. The change in words is added to `text`. */
+/* Plans what must be changed to fulfil a wish; nothing where it is so already. The change in words is added to
+ * `text`. */
 int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes *out, char *text, size_t size,
                         struct machine_error *err);
 int settings_plan_frequency(const struct settings_roots *r, double ghz, struct changes *out, char *text, size_t size,
                             struct machine_error *err);
 
-/* ---- settings_quiet*.c: the parts of a quiet machine ---- */
-
-/* One part, as it is planned and as it goes. */
+/* One part of a quiet machine, as it is planned and as it goes. */
 struct quiet_plan {
     const struct settings_roots *roots;
+    enum quiet_part part;
     int cpu;
     bool spread;
     bool only_shown;        /* what this user may not write is planned all the same */
@@ -140,58 +148,37 @@ struct quiet_plan {
     bool out_of_memory;
 };
 /* From what is there to `after`, where it is not so already. What cannot be read is `kept`. */
-void settings_quiet_add(struct quiet_plan *p, enum change_kind kind, const char *path, const char *after);
+void settings_plan_add(struct quiet_plan *p, enum change_kind kind, const char *path, const char *after);
 /* It cannot be changed. */
-void settings_quiet_keep(struct quiet_plan *p, const char *name, int error);
-/* Whether this user may write it, as far as opening it tells. Returns 0 or an error number. */
-int settings_quiet_writable(const struct settings_roots *r, const struct change *one);
-typedef void quiet_planner(struct quiet_plan *p);
-quiet_planner settings_quiet_governor, settings_quiet_epp, settings_quiet_turbo, settings_quiet_cstates,
-    settings_quiet_smt, settings_quiet_irq, settings_quiet_workqueue, settings_quiet_tick, settings_quiet_isolate;
-/* Plans one part; settings_changes_free(&out->changes). */
-void settings_quiet_plan(const struct settings_roots *r, const struct settings_wish *wish, enum quiet_part part,
-                         bool only_shown, struct quiet_plan *out);
-/* In which order parts are changed: what depends on others comes behind them. */
-extern const enum quiet_part settings_quiet_order[QUIET_PARTS];
+void settings_keep(struct quiet_plan *p, const char *name, int error);
 /* Why nothing of a planned part is, or was, changed: "Permission denied (/sys/...)", "there is no cpufreq here". */
-void settings_quiet_why(const struct quiet_plan *p, char *out, size_t size);
-/* The cpufreq policy of a CPU; -1: none. */
-int settings_quiet_policy(const struct settings_roots *r, int cpu);
-/* The IRQs that may go to CPUs of `from`, away from them. */
-void settings_quiet_irqs_away(struct quiet_plan *p, const struct cpu_mask *from);
+void settings_why(const struct quiet_plan *p, char *out, size_t size);
+/* Checks whether this user may write it, as far as opening it shows. Returns 0 or an error number. */
+int settings_writable(const struct settings_roots *r, const struct change *one);
+/* The numbers of the policies of cpufreq. Returns whether there are any. */
+bool settings_policies(const struct settings_roots *r, struct cpu_mask *out);
 
-/* ---- settings_tasks.c: the affinity of other programs ---- */
+/* ---- settings_quiet.c ---- */
 
-/* The CPUs that a task (a process, a thread) may run on, and its process. False: it is gone, or cannot be read.
- * *kernel: it is a thread of the kernel. */
-bool settings_task_allowed(const struct settings_roots *r, int task, struct cpu_mask *out, int *process, bool *kernel);
-/* The first process with a thread of which is(allowed, data) is true, threads of the kernel left out; 0: none. */
-int settings_task_find(const struct settings_roots *r,
-                       bool (*is)(const struct cpu_mask *allowed, const struct cpu_mask *data),
-                       const struct cpu_mask *data);
+/* Plans the part that is changed as number i; settings_changes_free(&out->changes). False: the wish does not have
+ * it. */
+bool settings_quiet_plan(const struct settings_roots *r, const struct settings_wish *wish, size_t i, bool only_shown,
+                         struct quiet_plan *out);
 
-/* ---- settings_isolate.c ---- */
-
-/* CHANGE_CONTROLLER, CHANGE_PARTITION and CHANGE_SHIELD: what stands there is `after` where the cgroup exists, else
- * `before`. Return 0 or an error number. */
-int settings_isolate_read(const struct settings_roots *r, const struct change *c, char *out, size_t size);
-int settings_isolate_make(const struct settings_roots *r, const struct change *c);
-int settings_isolate_undo(const struct settings_roots *r, const struct change *c);
-
-/* ---- settings_state.c: the journal ---- */
+/* ---- settings_journal.c ---- */
 
 enum state_kind { STATE_NONE, STATE_LEFT, STATE_LIVES, STATE_REBOOTED };
 /*
  * Opens and locks it; *fd is -1 where there is none and `create` is not set. STATE_LIVES: another process holds it
  * (*fd = -1, *pid is that process). STATE_LEFT: it holds changes that nobody has put back, in *out. STATE_REBOOTED: so
- * it does, but the machine was started anew since: they are gone (*out is empty).
+ * it does, but the machine was rebooted since: they are gone (*out is empty).
  * Returns 0 or an error number; EBADMSG: it is not such a file.
  */
 int settings_state_open(const struct settings_roots *r, bool create, int *fd, enum state_kind *kind, pid_t *pid,
                         struct changes *out);
 /* Notes that the change n, from 0, has been put back. */
 void settings_state_undone(int fd, size_t n);
-/* Begins it anew, empty; it and its name are on the disk afterwards. Returns 0 or an error number. */
+/* Begins it again, empty; it and its name are on the disk afterwards. Returns 0 or an error number. */
 int settings_state_begin(const struct settings_roots *r, int fd);
 /* Adds a change that is to be made, and makes sure that it is on the disk. Returns 0 or an error number; then nothing
  * was added. */

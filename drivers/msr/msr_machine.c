@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "computer/cpu/cpu.h"
-#include "computer/msr/msr_survey.h"
+#include "computer/msr/msr_device.h"
 #include "computer/cpu/tsc.h"
 #include "util/text_list.h"
 

@@ -69,7 +69,7 @@ void self_test_text_print(FILE *out, const struct self_test_readings *r, const s
 /*
  * What a stranger sends back: the self-test, the readings it rests on and facts about the computer, in one .tar.gz:
  * self-test.json, readings.json, host.json, and below sysroot/ the files that --check environment reads
- * (environment_pack.h).
+ * (computer/environment/pack.h).
  */
 struct bundle {
     struct archive_member *member; /* n, malloc'ed */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "computer/environment/environment_pack.h"
+#include "computer/environment/pack.h"
 #include "output/document/document.h"
 #include "output/self_test/host_facts.h"
 #include "output/self_test/self_test.h"

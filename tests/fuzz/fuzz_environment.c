@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "computer/environment/environment_read.h"
+#include "computer/environment/environment.h"
 #include "computer/environment/snapshot.h"
 #include "util/plain_text.h"
 

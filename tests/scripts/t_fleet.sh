@@ -114,7 +114,7 @@ refused "hosts:2: NODE1 is in line 1 already" ssh --output f hosts --
 hosts_file 'node[1-4]'
 refused "hosts:1: 'node\[1-4\]': one host a line; .* expands ranges" ssh --output f hosts --
 hosts_file node1:22
-refused "hosts:1: 'node1:22': a port stands in" ssh --output f hosts --
+refused "hosts:1: 'node1:22': a port belongs in" ssh --output f hosts --
 hosts_file 'node1,node2'
 refused "hosts:1: 'node1,node2': one host a line" ssh --output f hosts --
 hosts_file node1 'node2 22'

@@ -43,7 +43,7 @@ for page in "$readme" CONTRIBUTING.md doc/*.md; do
 done >"$tmp/out"
 check "the files to which $readme and the pages link exist" "$tmp/out" [ ! -s "$tmp/out" ]
 for page in doc/*.md; do
-    grep -q "]($page[)#]" "$readme" || grep -q "](${page#doc/}[)#]" doc/*.md || echo "$page: nothing links to it"
+    grep -q "](${page}[)#]" "$readme" || grep -q "](${page#doc/}[)#]" doc/*.md || echo "$page: nothing links to it"
 done >"$tmp/out"
 check "each page of doc/ is linked" "$tmp/out" [ ! -s "$tmp/out" ]
 

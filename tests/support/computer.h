@@ -2,7 +2,7 @@
 /* Computers made by hand, as --check environment sees them, and what is found of them. */
 #pragma once
 
-#include "computer/findings/findings.h"
+#include "computer/environment/findings.h"
 
 enum { COMPUTER_LIST = 4 };
 struct computer {

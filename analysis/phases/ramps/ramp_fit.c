@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Least squares of an exponential approach between two frequencies to readings pooled over repetitions. */
 #include "analysis/phases/ramps/ramp_fit.h"
 
 #include <math.h>
@@ -137,7 +138,7 @@ double ramp_widening(double squares, double lagged)
     return sqrt((1 + rho) / (1 - rho));
 }
 
-static double ramp_fit_widening(const gsl_vector *f)
+static double widening(const gsl_vector *f)
 {
     double squares = 0, lagged = 0;
     for (size_t i = 0; i < f->size; i++) {
@@ -148,7 +149,7 @@ static double ramp_fit_widening(const gsl_vector *f)
     return ramp_widening(squares, lagged);
 }
 
-static struct estimate ramp_fit_with_limits(double value, double half)
+static struct estimate with_limits(double value, double half)
 {
     return estimate_around(value, isfinite(half) ? half : INFINITY);
 }
@@ -161,15 +162,15 @@ static void read_result(const gsl_multifit_nlinear_workspace *w, const gsl_matri
     out->rss = 0;
     for (size_t i = 0; i < p->n; i++)
         out->rss += pow(gsl_vector_get(f, i), 2);
-    variance = out->rss / dof * pow(ramp_fit_widening(f), 2);
+    variance = out->rss / dof * pow(widening(f), 2);
     for (size_t i = 0; i < x->size; i++)
         half[i] = ESTIMATE_Z95 * sqrt(variance * gsl_matrix_get(covar, i, i));
     double to = gsl_vector_get(x, TO), step = gsl_vector_get(x, STEP), tau = exp(gsl_vector_get(x, LOG_TAU));
     double from_variance = gsl_matrix_get(covar, TO, TO) + gsl_matrix_get(covar, STEP, STEP) +
                            2 * gsl_matrix_get(covar, TO, STEP);
-    out->to = ramp_fit_with_limits(to, half[TO]);
-    out->from = ramp_fit_with_limits(to + step, ESTIMATE_Z95 * sqrt(fmax(0, variance * from_variance)));
-    out->begin = ramp_fit_with_limits(begin_of(x, p), p->free_begin ? half[BEGIN] : 0);
+    out->to = with_limits(to, half[TO]);
+    out->from = with_limits(to + step, ESTIMATE_Z95 * sqrt(fmax(0, variance * from_variance)));
+    out->begin = with_limits(begin_of(x, p), p->free_begin ? half[BEGIN] : 0);
     out->tau = (struct estimate){tau, tau * exp(-half[LOG_TAU]), tau * exp(half[LOG_TAU])};
 }
 

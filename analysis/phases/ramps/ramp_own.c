@@ -1,13 +1,66 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/phases/ramps/ramp_fit.h"
-
+/* Ramps that begin at a time of their own in each repetition: least squares of all repetitions together. */
+#include <gsl/gsl_linalg.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_linalg.h>
-
+#include "analysis/phases/ramps/ramp_fit.h"
 #include "analysis/stats/gsl_errors.h"
+
+double own_steps_best(const double *y, size_t a, size_t b, size_t *where)
+{
+    double all = 0, left = 0, best = 0;
+    for (size_t i = a; i < b; i++)
+        all += y[i];
+    for (size_t i = a; i + 1 < b; i++) {
+        left += y[i];
+        double n1 = (double)(i + 1 - a), n2 = (double)(b - i - 1);
+        double gain = left * left / n1 + (all - left) * (all - left) / n2 - all * all / (n1 + n2);
+        if (gain > best) {
+            best = gain;
+            *where = i + 1;
+        }
+    }
+    return best;
+}
+
+double own_steps_rss(const double *y, size_t n, size_t cuts, size_t *first)
+{
+    size_t edge[OWN_STEPS_MOST + 2] = {0, n}, n_edges = 2;
+    double sum = 0, squares = 0;
+    if (first)
+        *first = 0;
+    if (!n)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += y[i];
+        squares += y[i] * y[i];
+    }
+    double rss = squares - sum * sum / (double)n;
+    while (n_edges < cuts + 2) {
+        double best = 0;
+        size_t cut = 0, after = 0;
+        for (size_t i = 0; i + 1 < n_edges; i++) {
+            size_t where = 0;
+            double gain = own_steps_best(y, edge[i], edge[i + 1], &where);
+            if (gain > best) {
+                best = gain;
+                cut = where;
+                after = i;
+            }
+        }
+        if (!(best > 0))
+            break;
+        if (first && n_edges == 2)
+            *first = cut;
+        memmove(&edge[after + 2], &edge[after + 1], (n_edges - after - 1) * sizeof *edge);
+        edge[after + 1] = cut;
+        n_edges++;
+        rss -= best;
+    }
+    return fmax(rss, 0);
+}
 
 enum { TO, FROM, LOG_TAU, BEGIN, COMMON }; /* BEGIN: the mean; not fitted where beginnings are known */
 enum { ITERATIONS = 120, TURNS = 4 };
@@ -70,8 +123,8 @@ struct equations {
     double rss;
 };
 
-static void ramp_own_gather(const struct ramp_readings *s, const double p[COMMON], const double *begin, double *rss,
-                            struct equations *e)
+static void gather(const struct ramp_readings *s, const double p[COMMON], const double *begin, double *rss,
+                   struct equations *e)
 {
     double tau = exp(p[LOG_TAU]);
     memset(e->a, 0, sizeof e->a);
@@ -186,8 +239,8 @@ static double squares(const struct ramp_readings *s, const struct state *at)
 }
 
 /* The spread of the beginnings that the data require, and how many parameters it leaves them. */
-static double ramp_own_spread_of(const struct ramp_readings *s, const struct equations *e, const struct state *at,
-                                 double weight, double variance, double *parameters)
+static double spread_of(const struct ramp_readings *s, const struct equations *e, const struct state *at, double weight,
+                        double variance, double *parameters)
 {
     double sum = 0;
     *parameters = 0;
@@ -210,7 +263,7 @@ static double begins_uncertainty(const struct ramp_readings *s, const struct equ
 }
 
 /* By how much residuals that resemble their neighbours widen the limits (ramp_fit.h). */
-static double ramp_own_widening(const struct ramp_readings *s, const struct state *at)
+static double widening(const struct ramp_readings *s, const struct state *at)
 {
     double all = 0, lagged = 0, tau = exp(at->p[LOG_TAU]);
     for (size_t k = 0; k < s->n_runs; k++) {
@@ -243,7 +296,7 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
                    struct state *next, struct ramp_own *out)
 {
     double n = (double)s->first[s->n_runs], damping = 1e-3, weight = 0, own = 0;
-    ramp_own_gather(s, now->p, now->begin, now->rss, e);
+    gather(s, now->p, now->begin, now->rss, e);
     double variance = e->rss / fmax(1, n - 4), spread = fmax(out->spread, SPREAD_LEAST * s->length);
     for (int i = 0; i < ITERATIONS && damping < DAMPING_MOST; i++) {
         weight = fixed ? 0 : variance / (spread * spread);
@@ -260,18 +313,18 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
         memcpy(now->p, next->p, sizeof now->p);
         memcpy(now->begin, next->begin, s->n_runs * sizeof *now->begin);
         damping = fmax(0.1 * damping, 1e-9);
-        ramp_own_gather(s, now->p, now->begin, now->rss, e);
+        gather(s, now->p, now->begin, now->rss, e);
         double was = spread;
         variance = fmax(e->rss, 1e-18) / fmax(1, n - 4 - own);
         if (!fixed)
-            spread = ramp_own_spread_of(s, e, now, weight, variance, &own);
+            spread = spread_of(s, e, now, weight, variance, &own);
         if (before - after < CONVERGED * before && fabs(spread - was) < SETTLED * was)
             break;
     }
     double c[COMMON][COMMON];
     if (!covariance(s, e, weight, 0, c))
         return 1;
-    double unit = ESTIMATE_Z95 * sqrt(variance) * ramp_own_widening(s, now), tau = exp(now->p[LOG_TAU]);
+    double unit = ESTIMATE_Z95 * sqrt(variance) * widening(s, now), tau = exp(now->p[LOG_TAU]);
     double half_tau = unit * sqrt(fmax(0, c[LOG_TAU][LOG_TAU]));
     out->fit.to = estimate_around(now->p[TO], unit * sqrt(fmax(0, c[TO][TO])));
     out->fit.from = estimate_around(now->p[FROM], unit * sqrt(fmax(0, c[FROM][FROM])));
@@ -288,7 +341,7 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
  * Where a clock measures the frequency, the time of a cycle is what scatters evenly: times become frequencies by the
  * tangent at what is expected, so that means have no bias (as in ramps.c).
  */
-static void ramp_own_linearise(struct ramp_readings *s, const struct state *at)
+static void linearise(struct ramp_readings *s, const struct state *at)
 {
     double tau = exp(at->p[LOG_TAU]);
     for (size_t k = 0; k < s->n_runs; k++) {
@@ -301,7 +354,7 @@ static void ramp_own_linearise(struct ramp_readings *s, const struct state *at)
     }
 }
 
-static struct state ramp_own_state_of(const struct ramp_own *f, size_t n, double *begin, double *rss)
+static struct state state_of(const struct ramp_own *f, size_t n, double *begin, double *rss)
 {
     struct state at = {.p = {f->fit.to.value, f->fit.from.value, log(f->fit.tau.value), 0}, .begin = begin, .rss = rss};
     for (size_t k = 0; k < n; k++)
@@ -311,8 +364,8 @@ static struct state ramp_own_state_of(const struct ramp_own *f, size_t n, double
 
 double ramp_own_rss(struct ramp_readings *s, const struct ramp_own *f, double *begin, double *rss)
 {
-    struct state at = ramp_own_state_of(f, s->n_runs, begin, rss);
-    ramp_own_linearise(s, &at);
+    struct state at = state_of(f, s->n_runs, begin, rss);
+    linearise(s, &at);
     return squares(s, &at);
 }
 
@@ -324,11 +377,11 @@ int ramp_own_fit(struct ramp_readings *s, bool fixed, struct ramp_own *fit, doub
         return -1;
     struct equations e = {
         .n = fixed ? BEGIN : COMMON, .cross = room, .own = room + COMMON * n, .own_g = room + (COMMON + 1) * n};
-    struct state now = ramp_own_state_of(fit, n, begin, rss);
+    struct state now = state_of(fit, n, begin, rss);
     struct state next = {.begin = room + (COMMON + 2) * n, .rss = room + (COMMON + 3) * n};
     int status = 0;
     for (int turn = 0; turn < (s->by_time ? TURNS : 1) && !status; turn++) {
-        ramp_own_linearise(s, &now);
+        linearise(s, &now);
         status = iterate(s, &e, fixed, &now, &next, fit);
     }
     if (!status && !fixed)
@@ -410,4 +463,92 @@ double ramp_steps_rss(const struct ramp_readings *s, size_t levels, const double
             rss += pow(s->by_time ? expected * (expected / s->x[i].ghz - 1) : expected - s->x[i].ghz, 2);
         }
     return rss;
+}
+
+#define DISTORTED 2.718 /* after one time constant 1/e of the step is left: an error counts e times as much there */
+
+struct piece ramp_joined(const struct segmentation *o, size_t p, size_t q, double ghz)
+{
+    struct piece all = {.samples = 0};
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        double sum = 0, weight = 0;
+        for (size_t i = p; i <= q; i++)
+            if (!isnan(o->piece[i].value[c])) {
+                sum += o->piece[i].value[c] * (double)(o->piece[i].samples + 1);
+                weight += (double)(o->piece[i].samples + 1);
+            }
+        all.value[c] = weight > 0 ? sum / weight : NAN;
+    }
+    for (size_t i = p; i <= q; i++)
+        all.samples += o->piece[i].samples;
+    all.value[TRACE_FREQ] = ghz;
+    return all;
+}
+
+struct phase ramp_phase(const struct piece *piece, enum phase_kind kind)
+{
+    struct phase ph = kinds_phase(piece, kind);
+    ph.ipc_ratio = isnan(ph.ipc) ? NAN : 1;
+    return ph;
+}
+
+/* An estimate whose limits know of another error of half width `half`. */
+static struct estimate ramp_widened(const struct estimate *e, double half)
+{
+    return estimate_around(e->value, hypot(half, e->hi - e->value));
+}
+
+double ramp_over_after(const struct ramp_fit *f)
+{
+    return f->tau.value * log(fmax(fabs(f->from.value - f->to.value) / (RAMP_ARRIVED * f->to.value), 1));
+}
+
+void ramp_describe(const struct runs *r, const struct ramp_fit *f, double half, struct phase *ramp)
+{
+    double doubt = ESTIMATE_Z95 * clock_uncertainty(&r->clock); /* relative, another one at each frequency on the way */
+    double step = fabs(f->from.value - f->to.value);
+    double tau = fmax(RAMP_TAU_SURE, hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step));
+    ramp->from_ghz = ramp_widened(&f->from, hypot(half, doubt * f->from.value));
+    ramp->to_ghz = ramp_widened(&f->to, hypot(half, doubt * f->to.value));
+    ramp->tau_us = (struct estimate){f->tau.value, f->tau.value * exp(-tau), f->tau.value * exp(tau)};
+}
+
+typedef char *any_list __attribute__((may_alias)); /* the list's own type is not char * */
+
+/* Puts `come` elements, all zero, in the place of `gone` ones from `at` on in a list of n. 0, or -1: out of memory, and
+ * the list is as it was. list: the address of the pointer to it. */
+static int replace_in(void *list, size_t size, size_t n, size_t at, size_t gone, size_t come)
+{
+    any_list *old = list;
+    char *new = calloc(n - gone + come + 1, size);
+    if (!new)
+        return -1;
+    memcpy(new, *old, at * size);
+    memcpy(new + (at + come) * size, *old + (at + gone) * size, (n - at - gone) * size);
+    free(*old);
+    *old = new;
+    return 0;
+}
+
+int ramp_splice(struct segmentation *o, struct phases *out, size_t p, size_t q, const struct ramp_part *part, size_t n,
+                const double *own)
+{
+    size_t gone = q - p + 1, edges = o->n_pieces - 1, runs = o->n_runs;
+    if (replace_in(&o->piece, sizeof *o->piece, o->n_pieces, p, gone, n) ||
+        replace_in(&out->phases, sizeof *out->phases, o->n_pieces, p, gone, n) ||
+        replace_in(&o->edge, sizeof *o->edge, edges, p, gone - 1, n - 1) ||
+        replace_in(&o->time, runs * sizeof *o->time, edges, p, gone - 1, n - 1))
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        o->piece[p + i] = part[i].piece;
+        out->phases[p + i] = part[i].phase;
+        if (!i)
+            continue;
+        bool up = part[i].piece.value[TRACE_FREQ] > part[i - 1].piece.value[TRACE_FREQ];
+        o->edge[p + i - 1].change[TRACE_FREQ] = up ? 1 : -1;
+        for (size_t k = 0; k < runs; k++)
+            o->time[(p + i - 1) * runs + k] = own ? own[i * runs + k] : part[i].begin;
+    }
+    o->n_pieces = out->n_phases = o->n_pieces - gone + n;
+    return 0;
 }

@@ -12,8 +12,7 @@
 #include <string.h>
 
 #include "analysis/phases/findings.h"
-#include "analysis/phases/ramps/own_steps.h"
-#include "analysis/phases/ramps/ramp_parts.h"
+#include "analysis/phases/ramps/ramp_fit.h"
 #include "analysis/stats/robust.h"
 
 enum {
@@ -82,7 +81,7 @@ static void add_samples(const struct runs *r, const struct run_span *span, size_
  * the frequency of the mean time, which 1 / time, curved as it is, exceeds by the noise squared
  * (analysis/phases/repetitions/clock.h).
  */
-static void ramps_linearise(struct stretch *s)
+static void linearise(struct stretch *s)
 {
     for (size_t b = 0; b < s->n_bins; b++) {
         double sum = 0, n = 0;
@@ -142,7 +141,7 @@ static void level_out(struct stretch *s)
 }
 
 /* A stretch of BINS_LEAST periods or more. */
-static int ramps_gather(const struct runs *r, const struct segmentation *o, double begin, double end, struct stretch *s)
+static int gather(const struct runs *r, const struct segmentation *o, double begin, double end, struct stretch *s)
 {
     double bins = fmin(BINS, floor((end - begin) / r->period));
     *s = (struct stretch){
@@ -157,7 +156,7 @@ static int ramps_gather(const struct runs *r, const struct segmentation *o, doub
     for (size_t k = 0; k < s->n_runs; k++)
         add_samples(r, &r->run[o->run[k]], k, s);
     if (r->clock.instant)
-        ramps_linearise(s);
+        linearise(s);
     level_out(s);
     for (size_t b = 0; b < s->n_bins; b++) {
         size_t n;
@@ -192,7 +191,7 @@ static bool ramps_moves(const struct runs *r, const struct stretch *s)
 
 /* ---- how well it is described ---- */
 
-static double ramps_criterion(const struct stretch *s, double rss, double parameters)
+static double criterion(const struct stretch *s, double rss, double parameters)
 {
     return ramp_criterion((double)s->n_values, rss, parameters);
 }
@@ -244,8 +243,8 @@ static double rss_of_own_steps(const struct stretch *s, size_t k, size_t cuts, d
 }
 
 /* Whether the ramp describes the stretch better than pieces, common ones or each repetition's own. */
-static int ramps_describes_better(const struct stretch *s, const struct ramp_fit *f, bool free_begin,
-                                  const struct phases *out, size_t p, size_t q, bool *better)
+static int describes_better(const struct stretch *s, const struct ramp_fit *f, bool free_begin,
+                            const struct phases *out, size_t p, size_t q, bool *better)
 {
     double *y = malloc(s->n_bins * sizeof *y), runs = (double)s->n_runs, pieces = (double)(q - p + 1);
     double ramp = 0, own = 0;
@@ -257,9 +256,9 @@ static int ramps_describes_better(const struct stretch *s, const struct ramp_fit
         own += rss_of_own_steps(s, k, cuts, y);
     }
     free(y);
-    double as_ramp = ramps_criterion(s, ramp, runs + 2 + free_begin);
-    double as_own = ramps_criterion(s, own, runs * (1 + 2 * (double)cuts));
-    double as_pieces = ramps_criterion(s, rss_of_pieces(s, out, p, q), runs - 1 + 2 * pieces - 1);
+    double as_ramp = criterion(s, ramp, runs + 2 + free_begin);
+    double as_own = criterion(s, own, runs * (1 + 2 * (double)cuts));
+    double as_pieces = criterion(s, rss_of_pieces(s, out, p, q), runs - 1 + 2 * pieces - 1);
     *better = as_ramp + RAMP_CLEARLY < fmin(as_own, as_pieces);
     return 0;
 }
@@ -320,7 +319,7 @@ static int fit_stretch(const struct runs *r, const struct stretch *s, const stru
                 RAMP_TAU_KNOWN * best->tau.value; /* a straight line has no time constant: it is a drift */
     bool better = bent && seen >= least && best->tau.value >= TAU_PERIODS * fmax(r->period, s->width) &&
                   best->to.value > 0 && best->begin.value < s->end;
-    if (better && ramps_describes_better(s, best, free_begin, out, p, q, &better))
+    if (better && describes_better(s, best, free_begin, out, p, q, &better))
         return -1;
     *runs = better ? shown_by(s, best) : 0;
     return 0;
@@ -398,7 +397,7 @@ static int try_stretch(const struct runs *r, struct segmentation *o, struct phas
     *past = 0;
     if (!(end - begin > BINS_LEAST * r->period) || !o->n_runs)
         return 0;
-    int bad = ramps_gather(r, o, begin, end, &s);
+    int bad = gather(r, o, begin, end, &s);
     if (!bad && s.n_points >= BINS_LEAST && ramps_moves(r, &s))
         bad = fit_stretch(r, &s, out, p, q, &f, &runs);
     if (!bad && runs)

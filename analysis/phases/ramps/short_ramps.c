@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "analysis/phases/ramps/ramp_fit.h"
-#include "analysis/phases/ramps/ramp_parts.h"
 #include "util/order.h"
 
+/* Readings of a fit at least; its search: shifts to either side, rounds, and time constants that it begins with. */
 enum { READINGS_LEAST = 8, SHIFTS = 6, ROUNDS = 2, TAUS = 8 };
 #define SHORTEST 0.5       /* periods: a shorter time constant is not told from a step */
 #define LONGEST 60.0       /* ... and longer ones are ramps.c's */
@@ -206,7 +206,7 @@ static int fit_all(struct staircase *s, double own, struct ramp_own *f)
 }
 
 /* Leaves out the repetitions that do something else. Returns how many. */
-static size_t short_ramps_leave_out(struct staircase *s)
+static size_t leave_out(struct staircase *s)
 {
     struct ramp_readings *all = &s->readings;
     size_t n = 0, at = 0, was = all->n_runs;
@@ -229,7 +229,7 @@ static size_t short_ramps_leave_out(struct staircase *s)
 
 /* ---- or steps ---- */
 
-static double short_ramps_criterion(const struct staircase *s, double rss, double parameters)
+static double criterion(const struct staircase *s, double rss, double parameters)
 {
     return ramp_criterion((double)s->readings.first[s->readings.n_runs], rss, parameters);
 }
@@ -296,13 +296,12 @@ enum account { STEPS, EITHER, RAMP };
 static enum account better_account(const struct staircase *s, const struct ramp_own *f, double own, double *edge)
 {
     size_t steps = s->last - s->first, runs = s->readings.n_runs;
-    double as_ramp = short_ramps_criterion(s, f->fit.rss, f->parameters), levels = (double)(steps + 1),
-           ghz[LEVELS_MOST];
-    double as_steps = short_ramps_criterion(s, own, levels + (double)(runs * steps));
+    double as_ramp = criterion(s, f->fit.rss, f->parameters), levels = (double)(steps + 1), ghz[LEVELS_MOST];
+    double as_steps = criterion(s, own, levels + (double)(runs * steps));
     if (as_ramp < as_steps + RAMP_CLEARLY && own < FAR * f->fit.rss) { /* else no step is so far from its best place */
         even_out(s, edge);
         double beginnings = f->parameters - (s->at_edge ? 3 : 4), common = common_steps(s, steps, edge, ghz);
-        as_steps = fmin(as_steps, short_ramps_criterion(s, common, levels + (double)steps + beginnings));
+        as_steps = fmin(as_steps, criterion(s, common, levels + (double)steps + beginnings));
     }
     return as_ramp + RAMP_CLEARLY < as_steps ? RAMP : as_ramp < as_steps + RAMP_CLEARLY ? EITHER : STEPS;
 }
@@ -369,8 +368,7 @@ static int find_ramp(struct staircase *s, struct ramp_own *f, enum account *acco
 {
     double *edge = calloc(s->o->n_runs * (s->last - s->first) + 1, sizeof *edge), ghz[LEVELS_MOST], own = NAN;
     int status = edge ? 0 : -1;
-    for (bool again = true; again && !status;
-         again = s->readings.n_runs >= RAMP_RUNS_FOR_TEST && short_ramps_leave_out(s) > 0) {
+    for (bool again = true; again && !status; again = s->readings.n_runs >= RAMP_RUNS_FOR_TEST && leave_out(s) > 0) {
         own_steps(s, edge);
         own = ramp_steps_rss(&s->readings, s->last - s->first + 1, edge, ghz);
         status = s->readings.n_runs ? fit_all(s, own, f) : 1;
@@ -402,7 +400,7 @@ static void doubt_steps(struct segmentation *o, struct phases *out, const struct
     }
 }
 
-static double short_ramps_ghz_of(const struct segmentation *o, size_t p)
+static double ghz_of(const struct segmentation *o, size_t p)
 {
     return o->piece[p].value[TRACE_FREQ];
 }
@@ -410,7 +408,7 @@ static double short_ramps_ghz_of(const struct segmentation *o, size_t p)
 /* Whether a ramp may begin where piece p does: the frequency changes there as on the way to the next pieces. */
 static bool begins_at(const struct segmentation *o, size_t p, bool up)
 {
-    if (!p || o->piece[p].halt || o->piece[p - 1].halt || isnan(short_ramps_ghz_of(o, p - 1)))
+    if (!p || o->piece[p].halt || o->piece[p - 1].halt || isnan(ghz_of(o, p - 1)))
         return false;
     return o->edge[p - 1].change[TRACE_FREQ] == (up ? 1 : -1);
 }
@@ -420,7 +418,7 @@ static bool flat_before(const struct segmentation *o, const struct phases *out, 
 {
     const struct phase *ph = &out->phases[p ? p - 1 : 0];
     return p && !o->piece[p - 1].halt && !o->piece[p - 1].wanders && !(ph->tau_us.value > 0) &&
-           (phases_is_steady(ph) || ph->kind == PHASE_THROTTLE) && !isnan(short_ramps_ghz_of(o, p - 1));
+           (phases_is_steady(ph) || ph->kind == PHASE_THROTTLE) && !isnan(ghz_of(o, p - 1));
 }
 
 /* Whether the repetitions place edge e well: by the instructions, or by the switch of kernels. */
@@ -452,11 +450,8 @@ int short_ramps_find(const struct runs *r, struct segmentation *o, struct phases
     int bad = 0;
     *past = 0;
     for (size_t i = p, j; i <= q && !*past && !bad; i = j > i ? j : i + 1) {
-        bool up = i < q ? short_ramps_ghz_of(o, i + 1) > short_ramps_ghz_of(o, i)
-                        : i && short_ramps_ghz_of(o, i) > short_ramps_ghz_of(o, i - 1),
-             wanders = false;
-        for (j = i; j < q && (short_ramps_ghz_of(o, j + 1) > short_ramps_ghz_of(o, j)) == up && j - i + 2 < LEVELS_MOST;
-             j++)
+        bool up = i < q ? ghz_of(o, i + 1) > ghz_of(o, i) : i && ghz_of(o, i) > ghz_of(o, i - 1), wanders = false;
+        for (j = i; j < q && (ghz_of(o, j + 1) > ghz_of(o, j)) == up && j - i + 2 < LEVELS_MOST; j++)
             if (j > i && out->phases[j].duration_us.value > INTERMEDIATE * r->period)
                 break;
         for (size_t k = i; k <= j; k++)

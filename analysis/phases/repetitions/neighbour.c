@@ -19,6 +19,7 @@
 #include "analysis/phases/findings.h"
 #include "util/order.h"
 
+/* Repetitions and samples at least, fewer say nothing; samples in a row that begin or end a burst of interference. */
 enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
 #define WINDOW 0.03       /* relative: rates as near to each other are one */
 #define WINDOW_SIGMAS 4.0 /* rates nearer than this, or than WINDOW, are one */
@@ -43,7 +44,7 @@ static double rate_at(const struct runs *r, size_t i)
 }
 
 /* The bin that the middle of sample i lies in; may be outside. */
-static double neighbour_bin_of(const struct runs *r, const struct grid *g, size_t i)
+static double bin_of(const struct runs *r, const struct grid *g, size_t i)
 {
     return floor((r->trace->time_us[i] - 0.5 * (double)r->dt[i] - g->begin) / g->period);
 }
@@ -51,7 +52,7 @@ static double neighbour_bin_of(const struct runs *r, const struct grid *g, size_
 /* All bins whose middle lies in sample i, and the one that its own middle does: slow samples last for several. */
 static void grid_put(const struct runs *r, size_t k, size_t i, struct grid *g)
 {
-    const double half = 0.5 * g->period, end = r->trace->time_us[i] - g->begin, middle = neighbour_bin_of(r, g, i);
+    const double half = 0.5 * g->period, end = r->trace->time_us[i] - g->begin, middle = bin_of(r, g, i);
     const double first = fmax(0, fmin(middle, ceil((end - (double)r->dt[i] - half) / g->period)));
     const double last = fmin((double)g->bins - 1, fmax(middle, ceil((end - half) / g->period) - 1));
     for (double bin = first; bin <= last; bin++)
@@ -85,7 +86,7 @@ static int make_grid(const struct runs *r, double switch_us, struct grid *g)
 /* Another thread slows whatever it meets, so the fastest of what one code does are those that it left alone: the
  * highest value that enough of the n values, which it sorts, are near to, but for one in a hundred, which may be
  * outliers. NaN: none. */
-static double neighbour_full_rate(double *x, size_t n, double window)
+static double full_rate(double *x, size_t n, double window)
 {
     size_t need = (size_t)ceil(FULL_LEAST * (double)n), i = (size_t)(WILD * (double)n), end;
     qsort(x, n, sizeof *x, order_double_descending);
@@ -141,7 +142,7 @@ static bool two_rates(const float *rate, const size_t *sample, size_t n, double 
         x[i] = (double)rate[sample[i]];
     if (n < SAMPLES_LEAST)
         return false;
-    *full = neighbour_full_rate(x, n, window);
+    *full = full_rate(x, n, window);
     *below = *full * (1 - 2 * window);
     while (x[n - 1 - *slow] < *below) /* the lowest are last, and the full one is not below */
         ++*slow;
@@ -188,7 +189,7 @@ static double undisturbed(const struct runs *r, const struct grid *g, size_t bin
 
 enum state { ALONE, BETWEEN, DISTURBED, TAKEN_OUT };
 
-static enum state neighbour_state_of(double rate, double full, double factor, double window)
+static enum state state_of(double rate, double full, double factor, double window)
 {
     double ratio = rate / full, slack = fmax(2 * window, 0.25 * (1 - factor));
     if (!(ratio < 1 - 2 * window))
@@ -222,7 +223,7 @@ static bool take_out(const struct runs *r, const struct grid *g, size_t k, enum 
     const struct run_span *s = &r->run[k];
     bool any = find_bouts(g, k, state);
     for (size_t i = s->first; i < s->first + s->n; i++) {
-        double bin = neighbour_bin_of(r, g, i);
+        double bin = bin_of(r, g, i);
         if (!(bin >= 0 && bin < (double)g->bins))
             continue;
         if (state[(size_t)bin] == TAKEN_OUT)
@@ -251,9 +252,8 @@ static int mask(const struct runs *r, const struct grid *g, double window, doubl
         for (size_t b = 0; b < g->bins; b++) {
             size_t i = g->sample[b * g->runs + k];
             /* a sample that is missing goes on as the one before it */
-            state[b] = i == SIZE_MAX || isnan(full[b])
-                           ? (b ? state[b - 1] : ALONE)
-                           : neighbour_state_of(rate_at(r, i), full[b], out->factor, window);
+            state[b] = i == SIZE_MAX || isnan(full[b]) ? (b ? state[b - 1] : ALONE)
+                                                       : state_of(rate_at(r, i), full[b], out->factor, window);
         }
         out->runs += take_out(r, g, k, state, out);
     }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Splits a trace into repetitions and finds lost time, interruptions and halts in them by accounting of cycles. */
 #include "analysis/phases/repetitions/runs.h"
 
 #include <math.h>
@@ -10,6 +11,7 @@
 #include "util/list.h"
 #include "util/order.h"
 
+/* Samples to either side whose medians a sample is compared with; so few right beside it tell a step. */
 enum { NEIGHBOURS = 24, REFERENCE = 3 };
 #define GRID_TOLERANCE 0.15 /* periods */
 #define GRID_LOST 0.35      /* periods: a grid less regular than this is none */
@@ -35,7 +37,7 @@ static int runs_split(const struct trace *t, struct runs *r)
 }
 
 /* NaN: out of memory. */
-static double runs_typical_length(const struct runs *r)
+static double typical_length(const struct runs *r)
 {
     size_t total = 0, m = 0;
     for (size_t k = 0; k < r->n; k++)
@@ -64,7 +66,7 @@ static void measure_lengths(struct runs *r)
 }
 
 /* Speeds of a sample: of the clock, and of the payload where both channels are there. */
-static double runs_clock_of(const struct runs *r, size_t i)
+static double clock_of(const struct runs *r, size_t i)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
     return freq ? (double)freq[i] : NAN;
@@ -92,7 +94,7 @@ static size_t medians_beside(const struct runs *r, const struct run_span *s, siz
         } else if (r->dt[k] > LONG_SAMPLE * r->period && m && r->dt[k] > 2 * d[0]) {
             break; /* another gap: what lies beyond may be another state */
         }
-        c[m] = runs_clock_of(r, k);
+        c[m] = clock_of(r, k);
         q[m] = rate_of(r, k);
         d[m++] = (double)r->dt[k];
         if (k == 0)
@@ -116,17 +118,17 @@ static void lost_time(double dt, double speed, double before, double after, doub
     *most = dt * (1 - speed / fmax(before, after));
 }
 
-static bool runs_differs(double a, double b, double noise, size_t n)
+static bool differs(double a, double b, double noise, size_t n)
 {
     double bound = fmax(CLOCK_STEP_LEAST, 5.5 * ROBUST_MEDIAN_ERROR * noise * sqrt(2.0 / (double)(n ? n : 1)));
     return !isnan(a) && !isnan(b) && fabs(log(a / b)) > bound;
 }
 
 /* Judges one suspicious sample; true if it holds lost time. Clock reads split from their counters are put right. */
-static bool runs_examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
+static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
 {
     const struct run_span *s = &r->run[run];
-    double cb, ca, qb, qa, lb, la, dt = (double)r->dt[i], clock = runs_clock_of(r, i), rate = rate_of(r, i);
+    double cb, ca, qb, qa, lb, la, dt = (double)r->dt[i], clock = clock_of(r, i), rate = rate_of(r, i);
     medians_beside(r, s, i, -1, REFERENCE, &cb, &qb, &lb);
     medians_beside(r, s, i, 1, REFERENCE, &ca, &qa, &la);
     double local = fmax(r->period, fmax(isnan(lb) ? 0 : lb, isnan(la) ? 0 : la));
@@ -135,7 +137,7 @@ static bool runs_examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     bool moved = false;
     /* the low mean that belongs to this long sample may have been written one sample early; chains tell no means */
     if (is_long && !r->clock.instant && i > s->first + 1 && !isnan(clock) && !isnan(cb)) {
-        double before = runs_clock_of(r, i - 1), two, unused_rate, unused_length;
+        double before = clock_of(r, i - 1), two, unused_rate, unused_length;
         medians_beside(r, s, i - 1, -1, REFERENCE, &two, &unused_rate, &unused_length);
         double ref = isnan(two) ? cb : two;
         double least_ref = fmin(ref, isnan(ca) ? ref : ca);
@@ -179,7 +181,7 @@ static bool runs_examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     size_t fewer = nb < na ? nb : na;
     g->freq_before = cb;
     g->freq_after = ca;
-    g->level_changes = fewer >= 2 && runs_differs(cb, ca, r->noise[TRACE_FREQ], fewer);
+    g->level_changes = fewer >= 2 && differs(cb, ca, r->noise[TRACE_FREQ], fewer);
     r->invalid[i] = 1;
     return true;
 }
@@ -228,7 +230,7 @@ static int find_gaps(struct runs *r)
             if (freq && !low && !isnan(freq[i]))
                 last = freq[i];
             struct gap g;
-            if ((!low && r->dt[i] <= (float)(LONG_SAMPLE * r->period)) || !runs_examine(r, k, i, &g)) {
+            if ((!low && r->dt[i] <= (float)(LONG_SAMPLE * r->period)) || !examine(r, k, i, &g)) {
                 if (low)
                     last = freq[i];
                 continue;
@@ -368,7 +370,7 @@ int runs_prepare(const struct trace *t, struct runs *r)
         if (r->has[c])
             r->noise[c] = fmax(noise, relative ? clock_noise(&r->clock) : 0);
     }
-    r->period = runs_typical_length(r);
+    r->period = typical_length(r);
     if (isnan(r->period))
         return -1;
     measure_lengths(r);

@@ -9,10 +9,105 @@
 #include <stdlib.h>
 
 #include "analysis/phases/findings.h"
-#include "analysis/phases/repetitions/other_clocks.h"
+#include "analysis/phases/repetitions/slow_runs.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
+/* Standard deviations (MAD) beyond which a repetition is none of the others; the share of them that is reported. */
+#define OTHER_SIGMAS 6.0
+#define SHARE_TOLD 0.03
+#define SHARE_HELD 0.05 /* more than that is within what 95 % limits must hold */
+#define ONE_VALUE 0.01  /* relative: others that spread by more are told as a range */
+
+/* Repetitions on one side of the majority. */
+struct others {
+    size_t n;
+    double mean, least, most;
+};
+
+static struct others other_clocks_collect(const double *x, size_t n, double bound, bool slower)
+{
+    struct others a = {0, 0, INFINITY, -INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        if (slower ? x[i] >= 1 - bound : x[i] <= 1 + bound)
+            continue;
+        a.mean += x[i];
+        a.least = fmin(a.least, x[i]);
+        a.most = fmax(a.most, x[i]);
+        a.n++;
+    }
+    a.mean /= fmax(1, (double)a.n);
+    return a;
+}
+
+/* The first phase's frequency stands for all in what is said. */
+static double example_ghz(const struct phases *out)
+{
+    for (size_t p = 0; p < out->n_phases; p++)
+        if (phases_is_steady(&out->phases[p]) && isfinite(out->phases[p].freq_ghz.value))
+            return out->phases[p].freq_ghz.value;
+    return NAN;
+}
+
+static int tell_side(struct phases *out, const struct others *a, size_t n, bool slower)
+{
+    double ghz = example_ghz(out);
+    char range[80];
+    if (a->most - a->least > ONE_VALUE)
+        snprintf(range, sizeof range, "%.3f to %.3f times", a->least, a->most);
+    else
+        snprintf(range, sizeof range, "%.3f times", a->mean);
+    return phases_warn(out,
+                       "%zu of %zu repetitions ran at a %s frequency from beginning to end: %s that of the others, "
+                       "%.3f GHz instead of %.3f%s",
+                       a->n, n, slower ? "lower" : "higher", range, ghz * a->mean, ghz,
+                       (double)a->n > SHARE_HELD * (double)n ? "; the frequency limits cover both" : "");
+}
+
+/* The limits, moved by the factor of the others, are part of the new ones. */
+static void hold(struct estimate *e, double factor)
+{
+    if (isnan(e->value))
+        return;
+    if (factor < 1)
+        e->lo = fmax(0, isnan(e->lo) ? e->value * factor : e->lo - e->value * (1 - factor));
+    else
+        e->hi = isnan(e->hi) ? e->value * factor : e->hi + e->value * (factor - 1);
+}
+
+static void other_clocks_widen(struct phases *out, double factor)
+{
+    for (size_t p = 0; p < out->n_phases; p++) {
+        hold(&out->phases[p].freq_ghz, factor);
+        if (out->phases[p].tau_us.value > 0) {
+            hold(&out->phases[p].from_ghz, factor);
+            hold(&out->phases[p].to_ghz, factor);
+        }
+    }
+    for (size_t l = 0; out->levels && l < out->n_levels; l++)
+        hold(&out->levels[l], factor);
+}
+
+double other_clocks_bound(const double *relative, size_t n, double least, double *scratch)
+{
+    return fmax(least, OTHER_SIGMAS * order_mad_sigma(relative, n, 1, scratch));
+}
+
+int other_clocks_tell(struct phases *out, const double *relative, size_t n, double bound)
+{
+    for (int slower = 1; slower >= 0; slower--) {
+        struct others a = other_clocks_collect(relative, n, bound, slower);
+        if (a.n < OTHER_CLOCKS_LEAST || (double)a.n < SHARE_TOLD * (double)n)
+            continue;
+        if (tell_side(out, &a, n, slower))
+            return -1;
+        if ((double)a.n > SHARE_HELD * (double)n)
+            other_clocks_widen(out, slower ? a.least : a.most);
+    }
+    return 0;
+}
+
+/* Standard errors of a mean of samples that are noise. */
 #define SAMPLE_SIGMAS 4.0
 #define PART 0.25 /* of the recording: its beginning, and its end */
 
@@ -24,13 +119,13 @@ struct course {
     size_t n[PARTS];
 };
 
-static double slow_runs_part_of(const struct course *c, enum part part)
+static double part_of(const struct course *c, enum part part)
 {
     return c->sum[part] / (double)c->n[part];
 }
 
 /* Of all parts together; NaN without samples. */
-static double slow_runs_mean_of(const struct course *c)
+static double mean_of(const struct course *c)
 {
     return (c->sum[EARLY] + c->sum[LATE] + c->sum[BETWEEN]) / (double)(c->n[EARLY] + c->n[LATE] + c->n[BETWEEN]);
 }
@@ -80,10 +175,10 @@ static double relative_frequency(const struct runs *r, const struct segmentation
 {
     const struct course c = course_of(r, o, k, out);
     if (!c.n[EARLY] || !c.n[LATE])
-        return c.n[EARLY] || c.n[LATE] ? slow_runs_part_of(&c, c.n[LATE] ? LATE : EARLY) : NAN;
+        return c.n[EARLY] || c.n[LATE] ? part_of(&c, c.n[LATE] ? LATE : EARLY) : NAN;
     size_t fewer = c.n[EARLY] < c.n[LATE] ? c.n[EARLY] : c.n[LATE];
     *fewest = fewer < *fewest ? fewer : *fewest;
-    double early = slow_runs_part_of(&c, EARLY), late = slow_runs_part_of(&c, LATE);
+    double early = part_of(&c, EARLY), late = part_of(&c, LATE);
     if ((early - 1) * (late - 1) <= 0)
         return 1;
     return fabs(early - 1) < fabs(late - 1) ? early : late;
@@ -100,7 +195,7 @@ static double ratio_in(const struct course *c, const bool *other, size_t n, enum
         size_t m = 0;
         for (size_t k = 0; k < n; k++)
             if (other[k] == (kind == 1))
-                scratch[m++] = slow_runs_part_of(&c[k], part);
+                scratch[m++] = part_of(&c[k], part);
         middle[kind] = order_median(scratch, m);
     }
     return middle[1] / middle[0];
@@ -136,7 +231,7 @@ int slow_runs_mark(const struct runs *r, struct segmentation *o, const struct ph
     for (int early = 0; early < 2 && !bad && !*marked; early++) { /* late, waits of two lengths may hide it */
         for (size_t k = 0; k < o->n_runs; k++) {
             c[k] = course_of(r, o, k, out);
-            x[k] = early ? slow_runs_part_of(&c[k], EARLY) : slow_runs_mean_of(&c[k]);
+            x[k] = early ? part_of(&c[k], EARLY) : mean_of(&c[k]);
         }
         *marked = cut_in_two(c, x, o->n_runs, other);
     }
@@ -158,7 +253,7 @@ static double half_way(const struct runs *r, const struct segmentation *o, const
     size_t n = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
         const struct course c = course_of(r, o, k, out);
-        double x = slow_runs_mean_of(&c);
+        double x = mean_of(&c);
         if (o->other_ghz[k] && !isnan(x)) {
             sum += x - 1;
             n++;

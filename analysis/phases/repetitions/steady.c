@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Each repetition's mean of a steady state, and from those the mean of all with its limits. */
 #include "analysis/phases/repetitions/steady.h"
 
 #include <math.h>
@@ -10,11 +11,14 @@
 
 /* As in robust_mean: what lies so far off was disturbed. */
 #define REJECT_SIGMAS 4.0
+/* More than one repetition in so many left out: all are used; repetitions that rise or fall one after another drift. */
 enum { REJECT_ONE_IN = 5, DRIFT_RUNS = 3 };
+/* Relative: less between two repetitions is no drift. */
 #define DRIFT_LEAST 0.0015
 /* Of the IPC that one sample in ten exceeds: a busy sibling thread takes 20 to 50 % of it, what chains scatter by, less
  * than a tenth. */
 #define SLOWED 0.85
+/* The quantile of IPC that counts as the full rate. */
 #define FASTEST 0.9
 
 /* The mean of samples begin..end that end after `from` and up to `to` (us); NaN of none. `values`, `scratch`: room for

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Steps of one channel: moving sums at many scales, then backward elimination. */
 #include "analysis/phases/segments/change_points.h"
 
 #include <math.h>
@@ -63,6 +64,7 @@ static double difference_noise(const float *y, size_t n)
  */
 static double quantum_noise(const float *y, size_t n)
 {
+    /* Strays that tell the ticks of a reading; so many are looked at. */
     enum { ENOUGH = 3, MOST = 2000 };
     double off[MOST];
     size_t m = 0, alike = 0;
@@ -397,8 +399,7 @@ static void propose_again(const struct positions *candidates, const struct chang
 }
 
 /* Places the cuts and removes those that do not stand; what is left may move by `reach` samples. */
-static void change_points_settle(const struct clean *c, struct positions *p, const struct change_rule *rule, double *z,
-                                 size_t reach)
+static void settle(const struct clean *c, struct positions *p, const struct change_rule *rule, double *z, size_t reach)
 {
     place_cuts(c, p, NEAR);
     for (int round = 0; round < 4; round++) {
@@ -429,9 +430,9 @@ size_t change_points_find(const float *value, const uint8_t *skip, size_t first,
         goto out;
     for (; p.n < candidates.n; p.n++)
         p.at[p.n] = candidates.at[p.n];
-    change_points_settle(&c, &p, rule, z, FAR);
+    settle(&c, &p, rule, z, FAR);
     propose_again(&candidates, rule, &p);
-    change_points_settle(&c, &p, rule, z, NEAR);
+    settle(&c, &p, rule, z, NEAR);
     for (size_t i = 0; i < p.n; i++) {
         worth(&c, &p, i, rule, &(*cuts)[i]);
         (*cuts)[i].at = first + c.index[p.at[i]];

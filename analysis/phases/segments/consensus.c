@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/segments/edges.h"
-#include "analysis/phases/findings.h"
 #include "analysis/phases/segments/segmentation.h"
+#include "analysis/phases/findings.h"
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 #include "util/plain_text.h"
 #include "util/text_list.h"
 
+/* Repetitions that can outvote others; of which means are better than one; that are left when others are forgotten. */
 enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define HALT_SLACK 1.5          /* us: halts of one kind differ by less */
 #define MINORITY 0.2            /* of the repetitions: what fewer show is not listed */
@@ -226,7 +226,7 @@ static void join_values(const struct segmentation *o, size_t n, struct segmentat
 }
 
 /* The segmentations that fit the model: their edges side by side. */
-static int consensus_join(const struct segmentation *o, size_t n, size_t first, struct segmentation *out)
+static int join(const struct segmentation *o, size_t n, size_t first, struct segmentation *out)
 {
     const struct segmentation *model = &o[first];
     size_t edges = model->n_pieces - 1;
@@ -522,7 +522,7 @@ int consensus_find(const struct runs *r, double switch_us, struct segmentation *
     for (size_t i = 0; i < tries && !bad && (double)g.size < ALIKE * (double)n; i++)
         bad = agree_without(forget[i], r, own, n, run + r->n + 1, &g);
     bool use_means = false;
-    bad = bad || consensus_join(own, n, g.first, o);
+    bad = bad || join(own, n, g.first, o);
     if (!bad && n >= ENOUGH_FOR_MEANS) {
         bad = segmentation_find(r, run, n, switch_us, &means) || drop_uncommon_edges(r, &means);
         if (bad)

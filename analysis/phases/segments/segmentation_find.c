@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cuts one recording where its channels step, and judges which pieces and halts are real. */
 #include "analysis/phases/segments/segmentation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/segments/edges.h"
 #include "util/list.h"
 
 #define SAME_EVENT 2.5 /* periods: cuts of different channels closer than this are one edge */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The coarse part of a long recording: where it begins, and what it adds to the phases of the fine part. */
 #include "analysis/phases/tail/tail.h"
 
 #include <math.h>
@@ -6,17 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/part.h"
+#include "analysis/phases/joined.h"
 #include "analysis/phases/repetitions/clock.h"
 
 #define SAME_LEVEL 0.015 /* relative: pieces of a ramp that the fine part has cut into steps differ by less */
 
 double tail_begins(const struct trace *t)
 {
-    const char *text = trace_get(t, "fine_us");
-    char *end;
-    double us = text ? strtod(text, &end) : NAN;
-    return text && end != text && us > 0 ? us : NAN;
+    double us = trace_number(t, "fine_us");
+    return us > 0 ? us : NAN;
 }
 
 int tail_fine_part(const struct trace *t, double until, struct trace *out)
@@ -30,7 +29,7 @@ int tail_fine_part(const struct trace *t, double until, struct trace *out)
     return 0;
 }
 
-static bool tail_goes_on(const struct phase *ph)
+static bool goes_on(const struct phase *ph)
 {
     return phases_is_steady(ph) || ph->kind == PHASE_RAMP || ph->kind == PHASE_UNKNOWN;
 }
@@ -54,7 +53,7 @@ static double undisturbed_from(const struct trace *t, const struct phases *fine)
         const struct phase *ph = &fine->phases[i], *before = ph - 1;
         bool near = !(fabs(log(ph->freq_ghz.value / before->freq_ghz.value)) > SAME_LEVEL) &&
                     !(fabs(log(ph->ipc / before->ipc)) > SAME_LEVEL);
-        if (!tail_goes_on(ph) || !tail_goes_on(before) || !near)
+        if (!goes_on(ph) || !goes_on(before) || !near)
             break;
     }
     return fmax(0, fine->phases[i].start_us);

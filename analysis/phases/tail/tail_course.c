@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/ramps/own_steps.h"
-#include "analysis/phases/ramps/ramp_parts.h"
+#include "analysis/phases/ramps/ramp_fit.h"
 #include "analysis/phases/tail/tail.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
@@ -25,6 +24,7 @@ enum {
 #define RATE_LEAST 0.03   /* ... as they do of the instructions */
 #define SHOWN 0.75        /* of the repetitions */
 #define SHOWN_Z 5.0
+/* Bins: a time constant below this is a step. */
 #define TAU_BINS 1.5
 #define BEGIN_SURE 0.005    /* of the time constant: what bins and unseen interruptions leave of doubt in any case */
 #define TAU_SURE_CHAIN 0.03 /* as RAMP_TAU_SURE, by chains, of which throttling may slow the first adds */

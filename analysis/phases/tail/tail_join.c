@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/ramps/ramp_parts.h"
+#include "analysis/phases/ramps/ramp_fit.h"
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/phases/tail/tail.h"
 #include "util/order.h"

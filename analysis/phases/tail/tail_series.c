@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gathers the clock and the rate of the coarse part over all repetitions into series on one time line. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,13 @@ enum {
 };
 #define LONG_US 5.0 /* from this period on, chains are long ones (drivers/timing/timing_chains.c) */
 #define LOST_SIGMAS 6.0
+/* Ticks of the clock by which a reading of a short chain strays by chance. */
 #define CHAIN_QUANTA 2.5
 #define LOST_LEAST 0.004 /* of a sample: less is seen in no mean, and may be noise */
 
 double tail_period_us(const struct trace *t)
 {
-    const char *text = trace_get(t, "period_us");
-    double us = text ? strtod(text, NULL) : 1;
+    double us = trace_number(t, "period_us");
     return us > 0 ? us : 1;
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gradual changes of rate in recordings whose samples are all alike. */
 #include <math.h>
 
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/phases/tail/tail.h"
 #include "util/order.h"
 
+/* Bins at either end whose mean is the rate there. */
 enum { EDGE_BINS = 4 };
 #define TAU_LEAST 5.0 /* periods, and us: faster than that, it may be cold code, or a throttle with a blurred end */
 #define CHANGES 0.02  /* relative: less is no ramp (tail_course.c), and not worth the search */

@@ -6,17 +6,148 @@
  * each, which places it better than a median that spans 21 readings.
  */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/phases/findings.h"
-#include "analysis/stats/robust.h"
 #include "analysis/phases/segments/change_points.h"
-#include "analysis/phases/voltage/volts_mixed.h"
+#include "analysis/phases/voltage/volts.h"
+#include "analysis/stats/robust.h"
 #include "util/list.h"
 #include "util/order.h"
 #include "util/plain_text.h"
 
+enum {
+    SIDE = 11,       /* readings on either side whose medians tell the states a reading may be of */
+    AROUND = 40,     /* readings on either side that tell a majority */
+    WINDOW = 40,     /* differences of neighbours that tell the noise */
+    APART = 60,      /* readings: strays farther apart than this are not of one stretch */
+    STRAYS_LEAST = 6 /* times that readings leave the states around them and come back */
+};
+#define MINORITY_MOST 0.3  /* of 81 readings: then there is a majority (a fair coin shows one so once in 2500 times) */
+#define BOUND_SIGMAS 4.0   /* once in 16000 readings by chance: six times so near each other never */
+#define BOUND_LEAST 0.0015 /* V: as for a step (volts.c) */
+#define MEDIAN_TO_SIGMA 1.0484 /* half of the differences of two normal values are below sigma / 1.0484 */
+
+/*
+ * The noise of one reading: where neighbours differ little. Where readings mix up to half of the differences are steps;
+ * a quarter of the windows need be free of that.
+ */
+static double noise_of(const float *x, size_t n, double *scratch)
+{
+    double *window = scratch + n;
+    size_t m = 0;
+    for (size_t i = 0; i + WINDOW < n; i += WINDOW) {
+        for (size_t k = 0; k < WINDOW; k++)
+            window[k] = fabs((double)x[i + k + 1] - (double)x[i + k]);
+        scratch[m++] = order_median(window, WINDOW);
+    }
+    return MEDIAN_TO_SIGMA * order_nth_smallest(scratch, m, m / 4);
+}
+
+static double median_between(const float *x, size_t a, size_t b, double *scratch)
+{
+    for (size_t i = a; i < b; i++)
+        scratch[i - a] = (double)x[i];
+    return order_median(scratch, b - a);
+}
+
+/* Whether reading i is neither of the state before it nor of that after it, nor between them. */
+static bool strays(const float *x, size_t n, size_t i, double bound, double *scratch)
+{
+    if (i < SIDE || i + SIDE >= n)
+        return false;
+    double before = median_between(x, i - SIDE, i, scratch), after = median_between(x, i + 1, i + 1 + SIDE, scratch);
+    double own = (double)x[i];
+    return own < fmin(before, after) - bound || own > fmax(before, after) + bound;
+}
+
+/* The next readings that stray often, from `from` on: *first to *last. False: there are none. */
+static bool next_stretch(const uint8_t *stray, size_t n, size_t from, size_t *first, size_t *last)
+{
+    size_t times = 0;
+    for (size_t i = from; i < n; i++) {
+        if (!stray[i])
+            continue;
+        if (times && i - *last > APART) {
+            if (times >= STRAYS_LEAST)
+                return true;
+            times = 0;
+        }
+        if (!times)
+            *first = i;
+        times += !times || i - *last > 1;
+        *last = i;
+    }
+    return times >= STRAYS_LEAST;
+}
+
+/* Marks what is kept of the readings a..b: what a clear majority around it agrees with. */
+static void mixed_judge(const float *x, size_t n, size_t a, size_t b, double bound, uint8_t *gone, double *scratch)
+{
+    for (size_t i = a; i < b; i++) {
+        size_t lo = i > AROUND ? i - AROUND : 0, hi = i + AROUND + 1 < n ? i + AROUND + 1 : n, off = 0;
+        double middle = median_between(x, lo, hi, scratch);
+        for (size_t k = lo; k < hi; k++)
+            off += fabs((double)x[k] - middle) > bound;
+        gone[i] = (double)off > MINORITY_MOST * (double)(hi - lo) || fabs((double)x[i] - middle) > bound;
+    }
+}
+
+static void mixed_drop(struct trace *v, const uint8_t *gone)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < v->n; i++) {
+        if (gone[i])
+            continue;
+        v->time_us[m] = v->time_us[i];
+        v->channel[TRACE_VOLTS][m++] = v->channel[TRACE_VOLTS][i];
+    }
+    v->n = m;
+}
+
+int volts_unmix(struct trace *v, double least_us, struct mixed_stretches *out)
+{
+    const float *x = v->channel[TRACE_VOLTS];
+    size_t n = v->n, first = 0, last = 0, from = 0, most = n / STRAYS_LEAST + 1;
+    *out = (struct mixed_stretches){0, NULL};
+    if (n < 2 * AROUND)
+        return 0;
+    uint8_t *stray = calloc(n, 1), *gone = calloc(n, 1);
+    double *scratch = malloc((n + WINDOW) * sizeof *scratch);
+    out->stretch = malloc(most * sizeof *out->stretch);
+    int bad = !stray || !gone || !scratch || !out->stretch ? -1 : 0;
+    double bound = bad ? 0 : fmax(BOUND_LEAST, BOUND_SIGMAS * noise_of(x, n, scratch));
+    for (size_t i = 0; i < n && !bad; i++)
+        stray[i] = strays(x, n, i, bound, scratch);
+    while (!bad && next_stretch(stray, n, from, &first, &last)) {
+        /* near the ends of a recording nothing can be seen to stray */
+        size_t a = first > APART ? first - SIDE : 0, b = n - last > APART ? last + SIDE + 1 : n;
+        from = last + 1;
+        if (v->time_us[last] - v->time_us[first] < least_us)
+            continue;
+        mixed_judge(x, n, a, b, bound, gone, scratch);
+        size_t lo = a > AROUND ? a - AROUND : 0, hi = b + AROUND < n ? b + AROUND : n;
+        out->stretch[out->n++] = (struct mixed_stretch){v->time_us[lo], v->time_us[hi - 1]};
+    }
+    if (!bad)
+        mixed_drop(v, gone);
+    free(stray);
+    free(gone);
+    free(scratch);
+    return bad;
+}
+
+const struct mixed_stretch *volts_mixed_at(const struct mixed_stretches *m, double time_us)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (time_us >= m->stretch[i].begin && time_us <= m->stretch[i].end)
+            return &m->stretch[i];
+    return NULL;
+}
+
+/* Readings: of the running median (dissertation, 3.2.2); of a stair; of a settled state beside a halt. */
 enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
 #define STEP_V 0.0015 /* smaller steps are left alone: 12 units of the register */
 #define STEP_Z 6.0
@@ -71,6 +202,7 @@ int volts_gather(const struct trace *t, struct trace *out)
  */
 static int thin(const struct trace *t, struct trace *v)
 {
+    /* Groups that are left: the fits take as many at once. */
     enum { ENOUGH = 1000 };
     size_t runs = trace_count_runs(t), m = 0;
     size_t k = v->n / ENOUGH < runs ? v->n / ENOUGH : runs;
@@ -118,8 +250,8 @@ static int add_step(struct phases *out, struct volt_step s)
 }
 
 /* Sum of squares (each at most 9 sigma^2) of the readings a..b about a ramp from `low` to `high` between two times. */
-static double volts_misfit(const struct trace *v, size_t a, size_t b, double low, double high, double t1, double t2,
-                           double sigma)
+static double misfit(const struct trace *v, size_t a, size_t b, double low, double high, double t1, double t2,
+                     double sigma)
 {
     double sum = 0;
     for (size_t i = a; i < b; i++) {
@@ -138,13 +270,14 @@ static double volts_misfit(const struct trace *v, size_t a, size_t b, double low
 static double fit_ramp(const struct trace *v, size_t a, size_t b, double low, double high, double sigma, double *begin,
                        double *end)
 {
+    /* Places at which the edge of a step is tried. */
     enum { TIMES = 64 };
     double best_jump = INFINITY, best_ramp = INFINITY, jump = v->time_us[a];
     size_t step = (b - a) / TIMES + 1;
     *begin = *end = jump;
     for (size_t i = a; i < b; i++) {
         double t = i > a ? 0.5 * (v->time_us[i - 1] + v->time_us[i]) : v->time_us[i];
-        double m = volts_misfit(v, a, b, low, high, t, t, sigma);
+        double m = misfit(v, a, b, low, high, t, t, sigma);
         if (m < best_jump) {
             best_jump = m;
             jump = t;
@@ -152,7 +285,7 @@ static double fit_ramp(const struct trace *v, size_t a, size_t b, double low, do
     }
     for (size_t i = a; i < b; i += step)
         for (size_t k = i + 1; k < b; k += step) {
-            double m = volts_misfit(v, a, b, low, high, v->time_us[i], v->time_us[k], sigma);
+            double m = misfit(v, a, b, low, high, v->time_us[i], v->time_us[k], sigma);
             if (m < best_ramp) {
                 best_ramp = m;
                 *begin = v->time_us[i];
@@ -198,7 +331,7 @@ static bool are_stairs(const struct trace *v, double sigma, size_t from, const s
         if (k && k < n && y - x < STAIR_READINGS)
             return false; /* too short a stair to be told from a part of a ramp */
         size_t x1 = x > a ? x : a, y1 = y < b ? y : b;
-        stairs += volts_misfit(v, x1, y1, level, level, 0, 0, sigma);
+        stairs += misfit(v, x1, y1, level, level, 0, 0, sigma);
     }
     double ramp = fit_ramp(v, a, b, low, high, sigma, &begin, &end);
     return stairs + 3 * CLEARLY_BETTER * (double)(n - 1) < ramp;
@@ -461,8 +594,8 @@ static size_t count_between(const double *time, size_t n, double begin, double e
 /* How long after the kernel's end readings come, and the slack; 0: not known. */
 static double late_us(const struct trace *t)
 {
-    const char *text = trace_get(t, "volts_late_us");
-    return text ? strtod(text, NULL) + LATE_SLACK_US : 0;
+    double late = trace_number(t, "volts_late_us");
+    return isnan(late) ? 0 : late + LATE_SLACK_US;
 }
 
 /* Where the first reading is later than all phases. 0, or -1: out of memory. */

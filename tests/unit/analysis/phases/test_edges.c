@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/segments/edges.h"
+#include "analysis/phases/segments/segmentation.h"
 #include "tests/support/close_to.h"
 
 /* ---- halts ---- */

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "analysis/phases/segments/change_points.h"
-#include "analysis/phases/voltage/volts_mixed.h"
+#include "analysis/phases/voltage/volts.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
 #include "tests/support/sanitized.h"

@@ -14,9 +14,7 @@
 #include <cmocka.h>
 
 #include "analysis/phases/phases.h"
-#include "analysis/phases/ramps/own_steps.h"
 #include "analysis/phases/ramps/ramp_fit.h"
-#include "analysis/phases/ramps/ramp_parts.h"
 #include "analysis/phases/tail/tail.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"

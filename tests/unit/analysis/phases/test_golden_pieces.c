@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "analysis/phases/findings.h"
-#include "analysis/phases/ramps/ramp_parts.h"
-#include "analysis/phases/segments/edges.h"
+#include "analysis/phases/ramps/ramp_fit.h"
+#include "analysis/phases/segments/segmentation.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
 #include "tests/support/plain_traces.h"

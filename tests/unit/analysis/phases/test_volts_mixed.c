@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/voltage/volts_mixed.h"
+#include "analysis/phases/voltage/volts.h"
 #include "tests/support/close_to.h"
 
 /* n readings of 1 V, one in 10 us. */

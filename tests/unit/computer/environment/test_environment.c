@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "computer/environment/environment_read.h"
+#include "computer/environment/environment.h"
 #include "tests/support/fake_environment.h"
 
 static int make_tree(void **state)
@@ -58,8 +58,8 @@ static void read_tree(const char *root, struct environment *e)
 
 static void expect_fact(const struct environment *e, enum environment_fact which, const char *text)
 {
-    char path[200];
-    environment_path(which, e->cpu, path, sizeof path);
+    char path[300];
+    snprintf(path, sizeof path, "%s", environment_path(which, e->cpu).text);
     if (e->fact[which].error != 0 || strcmp(e->fact[which].text, text) != 0)
         fail_msg("%s: '%s' (error %d), not '%s'", path, e->fact[which].text, e->fact[which].error, text);
 }

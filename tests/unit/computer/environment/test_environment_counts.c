@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "computer/environment/environment_parts.h"
-#include "computer/environment/environment_read.h"
+#include "computer/environment/environment.h"
 #include "tests/support/close_to.h"
 #include "tests/support/fake_environment.h"
 
@@ -119,16 +119,16 @@ static void fill_irqs(const char *root, double from, double to, size_t n_before,
                                                 {.name = "10"},
                                                 {.name = "HVS", .since_boot = 1}};
     struct environment_irq before_irq[2], *list = malloc(sizeof is);
-    struct environment_tree t;
+    struct tree t;
     assert_non_null(list);
     memcpy(before_irq, was, sizeof was);
     memcpy(list, is, sizeof is);
     struct environment_irq_look before = {.irq = before_irq, .n = n_before, .error = error, .at = from},
                                 after = {.irq = list, .n = sizeof is / sizeof *is, .at = to};
     *e = (struct environment){.cpu = 2};
-    assert_int_equal(environment_tree_open(root, &t), 0);
+    assert_int_equal(tree_open(root, &t), 0);
     environment_irqs_fill(&t, &before, &after, e);
-    environment_tree_close(&t);
+    tree_close(&t);
     assert_null(after.irq);
 }
 

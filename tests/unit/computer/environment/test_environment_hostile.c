@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "computer/environment/environment_read.h"
-#include "computer/environment/environment_tree.h"
+#include "computer/environment/environment.h"
+#include "computer/environment/tree.h"
 #include "computer/environment/snapshot.h"
 #include "tests/support/fake_environment.h"
 #include "tests/support/random_numbers.h"
@@ -244,7 +244,7 @@ static void whole_files_of_any_size(void **state)
     (void)state;
     static const size_t sizes[] = {0, 1, 4094, 4095, 4096, 4097, 8191, 8192, 8193, 16384, 40000};
     char root[FOLDER_PATH_MAX], *text = malloc(40001);
-    struct environment_tree t;
+    struct tree t;
     assert_non_null(text);
     folder_make(root);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -252,20 +252,20 @@ static void whole_files_of_any_size(void **state)
             text[k] = (char)('a' + k % 23);
         text[sizes[i]] = '\0';
         folder_put(root, "file", text);
-        assert_int_equal(environment_tree_open(root, &t), 0);
-        char *whole = environment_tree_whole(&t, "file");
+        assert_int_equal(tree_open(root, &t), 0);
+        char *whole = tree_whole(&t, "file");
         assert_non_null(whole);
         assert_int_equal(strlen(whole), sizes[i]);
         assert_string_equal(whole, text);
         free(whole);
         char some[4097];
-        long length = environment_tree_text(&t, some, sizeof some, "%s", "file");
+        long length = tree_text(&t, "file", some, sizeof some);
         assert_int_equal(length, sizes[i] < 4096 ? sizes[i] : 4096);
         assert_memory_equal(some, text, (size_t)length);
         assert_int_equal(some[length], '\0');
-        assert_null(environment_tree_whole(&t, "another"));
+        assert_null(tree_whole(&t, "another"));
         assert_int_equal(errno, ENOENT);
-        environment_tree_close(&t);
+        tree_close(&t);
     }
     folder_remove(root);
     free(text);

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "computer/environment/environment_pack.h"
-#include "computer/environment/environment_read.h"
+#include "computer/environment/pack.h"
+#include "computer/environment/environment.h"
 #include "tests/support/fake_environment.h"
 
 /* ---- kinds of computers ---- */

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "computer/environment/environment_read.h"
+#include "computer/environment/environment.h"
 #include "tests/support/fake_environment.h"
 #include "tests/support/folder_changes.h"
 #include "tests/support/golden.h"
@@ -44,7 +44,7 @@ static void write_facts(FILE *out, const struct environment *e)
     char path[300];
     for (int i = 0; i < ENV_FACTS; i++) {
         const struct fact *f = &e->fact[i];
-        environment_path((enum environment_fact)i, e->cpu, path, sizeof path);
+        snprintf(path, sizeof path, "%s", environment_path((enum environment_fact)i, e->cpu).text);
         fprintf(out, "%s: '%s'%s\n", path, f->text,
                 f->error == 0         ? ""
                 : f->error == ENOENT  ? " (not there)"

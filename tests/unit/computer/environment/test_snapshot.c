@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "computer/environment/environment_read.h"
+#include "computer/environment/environment.h"
 #include "computer/environment/snapshot.h"
 #include "tests/support/fake_environment.h"
 

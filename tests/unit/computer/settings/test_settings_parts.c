@@ -161,7 +161,7 @@ static void masks_are_written_as_the_kernel_does(void **state)
         char text[2400];
         if (cases[i].list[0])
             assert_int_equal(cpu_mask_parse(cases[i].list, &m), 0);
-        settings_mask_format(&m, text, sizeof text);
+        cpu_mask_format_hex(&m, text, sizeof text);
         assert_string_equal(text, cases[i].mask);
     }
 }
@@ -178,12 +178,12 @@ static void masks_have_room_or_not(void **state)
     char text[2400];
     assert_int_equal(cpu_mask_parse("0,34,64-65", &m), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        settings_mask_format(&m, text, cases[i].size);
+        cpu_mask_format_hex(&m, text, cases[i].size);
         assert_string_equal(text, cases[i].mask);
     }
     snprintf(text, sizeof text, "%d", CPU_LIMIT - 1);
     assert_int_equal(cpu_mask_parse(text, &m), 0);
-    settings_mask_format(&m, text, sizeof text);
+    cpu_mask_format_hex(&m, text, sizeof text);
     assert_int_equal(strncmp(text, "80000000,00000000,", 18), 0);
     assert_int_equal(strlen(text), 9 * (CPU_LIMIT / 32) - 1);
 }
@@ -426,7 +426,7 @@ static void a_cpuset_without_memory(void **state)
     const struct change c = change_of(CHANGE_SHIELD, "/sys/" SHIELD, "-", "0-2");
     folder_put_line(root, "fs/cgroup/cpuset/cpuset.mems", "");
     folder_put(root, SHIELD "/cpuset.mems", "");
-    assert_int_equal(settings_isolate_make(&r, &c), EIO);
+    assert_int_equal(settings_change_write(&r, &c, c.after), EIO);
     folder_remove(root);
 }
 
@@ -446,7 +446,7 @@ static void tasks_that_do_not_end(void **state)
     int seen = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     assert_true(seen >= 0);
     assert_true(inotify_add_watch(seen, path, IN_MODIFY | IN_CLOSE_WRITE) >= 0); /* equal ones in a row would be one */
-    assert_int_equal(settings_isolate_undo(&r, &c), ENOTEMPTY);
+    assert_int_equal(settings_change_write(&r, &c, c.before), ENOTEMPTY);
     while (read(seen, &e, sizeof e) == sizeof e)
         moved += (e.mask & IN_CLOSE_WRITE) != 0;
     close(seen);

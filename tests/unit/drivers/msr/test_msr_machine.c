@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "drivers/msr/msr_machine.h"
-#include "computer/msr/msr_survey.h"
+#include "computer/msr/msr_device.h"
 #include "computer/cpu/tsc.h"
 #include "probes/transition.h"
 #include "tests/support/folder.h"

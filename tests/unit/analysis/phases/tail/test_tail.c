@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/part.h"
+#include "analysis/phases/joined.h"
 #include "analysis/phases/tail/tail.h"
 #include "tests/support/close_to.h"
 #include "tests/support/phases_rig.h"

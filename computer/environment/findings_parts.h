@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How a finding is made, and which there are. */
+#pragma once
+
+#include "computer/environment/findings.h"
+
+/*
+ * A thing that is looked at. The finding comes with its id, FINDING_QUIET and nothing else: what is left without `seen`
+ * does not exist here, and is not listed.
+ */
+struct finding_rule {
+    const char *id; /* NULL: the end of a list */
+    void (*look)(const struct environment *e, struct finding *f);
+};
+/* All of them, in the order of findings without a cost. */
+extern const struct finding_rule findings_of_frequency[], findings_of_interrupts[], findings_of_kernel[];
+
+/* Returns whether a fact was read. Where it is there and could not be, the finding becomes FINDING_UNKNOWN, and says
+ * so. */
+bool findings_has(const struct environment *e, struct finding *f, enum environment_fact which);
+/* The same, and then it is seen (findings_see_fact). */
+bool findings_shows(const struct environment *e, struct finding *f, enum environment_fact which);
+/* Returns whether the text of a fact is this. */
+bool findings_is(const struct environment *e, enum environment_fact which, const char *text);
+/* The same as findings_has() of anything else: `error` is an error number, `place` where it should stand. */
+bool findings_readable(const struct environment *e, struct finding *f, int error, const char *place);
+/* FINDING_UNKNOWN: it could have been counted and was not. */
+void findings_not_counted(const struct environment *e, struct finding *f, const char *what);
+
+/* "PATH: TEXT", after what has been seen already. */
+void findings_see_fact(const struct environment *e, struct finding *f, enum environment_fact which);
+void findings_see(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The kind, and why it matters. */
+void findings_disturbs(struct finding *f, const char *why, ...) __attribute__((format(printf, 2, 3)));
+void findings_limits(struct finding *f, const char *why, ...) __attribute__((format(printf, 2, 3)));
+/* The cost: at most 1, at least 0. */
+void findings_counted(struct finding *f, double cost);
+void findings_estimated(struct finding *f, double cost);
+
+/*
+ * Whether a text that was read may become part of a command: letters, digits, '_', '-', '.' and ',' alone, and no
+ * option ("-n").
+ */
+bool findings_harmless(const char *text);
+/* "echo VALUE | sudo tee PATH", and what puts `before` back; neither, where one of them is not harmless. */
+void findings_write(const struct environment *e, struct finding *f, const char *path, const char *value,
+                    const char *before);
+/* The same of a fact. */
+void findings_write_fact(const struct environment *e, struct finding *f, enum environment_fact which,
+                         const char *value);
+/* "sudo ", or nothing for root. */
+const char *findings_sudo(const struct environment *e);
+/* A command each; neither where one is too long to be kept complete. */
+void findings_commands(struct finding *f, const char *change, const char *undo);
+
+/*
+ * An option with a list of CPUs on the kernel's command line, "nohz_full=": that which is there, with the measured CPU.
+ * Whoever wants it must boot.
+ */
+void findings_boot_cpus(const struct environment *e, struct finding *f, const char *option,
+                        const struct cpu_mask *there);
+/* The same with any option, as printf makes it. */
+void findings_boot(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The number that a fact holds, NaN: none. */
+double findings_number(const struct environment *e, enum environment_fact which);
+/*
+ * Seconds that an interrupt takes from the code that it hits, with what it evicts. On bare metal 5 us, assumed (the
+ * osnoise tracer tells it: Linux, Documentation/trace/osnoise-tracer.rst). In a guest, where the host takes part in it,
+ * 40 us: of a loop of time stamps on a CPU with 201 to 253 interrupts in 0.8 s, as many of its longest gaps had medians
+ * of 29 to 46 us (Firecracker on Emerald Rapids, Linux 6.18).
+ */
+double findings_interrupt_seconds(const struct environment *e);
+/*
+ * Where else what a mask allows may go: its CPUs that are online, without the measured one, and without its siblings
+ * and isolated CPUs unless it holds nothing else. False: there are none.
+ */
+bool findings_others(const struct environment *e, const struct cpu_mask *m, struct cpu_mask *out);
