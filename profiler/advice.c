@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Advice for a task, a container or all that ran, in a sentence. */
 #include "profiler/profile.h"
 
 #include <math.h>
 #include <stdio.h>
 
+/* Characters of a name in a sentence. */
 enum { ADVICE_NAME = 60 };
-/* what causes less is not worth a sentence: a share of the row's overhead, and of that of all */
+/* Causes of less are not worth a sentence: a share of the row's overhead, and of that of all */
 #define ADVICE_SHARE_LEAST 0.25
 /* nor is this, of the time */
 #define ADVICE_OVERHEAD_LEAST 0.001
 
-/* Overhead for which somebody answers, with the limits of the whole in proportion. */
+/* Overhead for which somebody answers, with the limits of all overhead in proportion. */
 struct advice_cost {
     double value, lo, hi; /* percent */
 };
@@ -21,7 +23,7 @@ static struct advice_cost advice_cost(const struct profile_row *row, double over
     return (struct advice_cost){100 * overhead, 100 * share * row->overhead.lo, 100 * share * row->overhead.hi};
 }
 
-/* What the sentence says of its limits must not read 0.0. */
+/* The limits in the sentence must not read 0.0. */
 static bool advice_is_certain(const struct profile_row *row, const struct profile_estimate *e)
 {
     return row->samples >= ADVICE_SAMPLES_LEAST && e->lo >= ADVICE_OVERHEAD_LEAST / 2;
@@ -32,7 +34,7 @@ static bool advice_is_own(const struct profile_row *row, const struct profile_ro
     return culprit == row || (row->kind == PROFILE_CONTAINER && culprit->cgroup == row->cgroup);
 }
 
-/* What the code of a task or container does to itself, by delays: break-even times are the tables'. */
+/* Delays that the code of a task or container causes itself: break-even times are the tables'. */
 static void advice_own(const struct profile_result *r, struct profile_row *row, double overhead)
 {
     unsigned level = row->by_level[2].value > row->by_level[1].value ? 2 : 1;
@@ -47,7 +49,7 @@ static void advice_own(const struct profile_result *r, struct profile_row *row, 
              level, breakeven);
 }
 
-/* What tasks of a container do to each other as siblings. */
+/* Tasks of a container slow each other as siblings. */
 static void advice_among(struct profile_row *row, double overhead)
 {
     struct advice_cost cost = advice_cost(row, overhead);
@@ -82,7 +84,7 @@ static void advice_others(const struct profile_result *r, struct profile_row *ro
              ADVICE_NAME, culprit->name, after, cost.value, cost.lo, cost.hi);
 }
 
-/* What helps a row that is slowed; false: nothing is certain. */
+/* Advice for a row that is slowed; false: nothing is certain. */
 static bool advice_victim(const struct profile_result *r, struct profile_row *row)
 {
     const struct profile_culprit *worst = NULL;
@@ -113,7 +115,7 @@ static bool advice_victim(const struct profile_result *r, struct profile_row *ro
     return true;
 }
 
-/* What would help the others. */
+/* Advice for the sake of the others. */
 static void advice_culprit(const struct profile_result *r, struct profile_row *row)
 {
     const struct profile_row *all = &r->rows[0];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A hash table of elements that begin with their keys. */
 #include "profiler/lookup.h"
 
 #include <stdbool.h>

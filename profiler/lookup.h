@@ -15,7 +15,7 @@ struct profile_lookup {
 };
 
 /*
- * The number of the element with a key; where there is none it is made, all zeros behind its key. Pointers to elements
+ * The number of the element with a key; where there is none it is made, all zeros after its key. Pointers to elements
  * hold until then. PROFILE_NOWHERE: out of memory.
  */
 uint32_t profile_lookup_index(struct profile_lookup *l, const uint64_t *key);

@@ -56,14 +56,14 @@ enum { PROFILE_CULPRITS_MAX = 8 };
 struct environment;    /* computer/environment/environment.h */
 struct profile_totals; /* profiler/totals.c: what is added up while records come in */
 
-/* What is needed beside records, from the tables (--params); NaN where nothing is known. */
+/* Parameters that are needed beside records, from the tables (--params); NaN where nothing is known. */
 struct profile_terms {
     double wait_us;                   /* how long a level is kept: who ran longer ago cannot have caused it */
     double change_us[PROFILE_LEVELS]; /* what a change from level 0 down to a level and back costs: throttling, halts */
     double breakeven_us[PROFILE_LEVELS]; /* so long a stretch at level 0 must last to pay for the changes */
 };
 
-/* What else the outputs tell of a profile; texts belong to the caller, NULL where there is none. */
+/* Further facts for the outputs; texts belong to the caller, NULL where there is none. */
 struct profile_head {
     const char *version; /* of characterize */
     const char *command; /* that was profiled, as it was typed; NULL: everything that ran */
@@ -93,7 +93,7 @@ struct profile_result {
 struct profile_totals *profile_totals_new(const struct profile_setup *setup, const struct profile_terms *terms);
 /* One more record. False: out of memory. */
 bool profile_totals_add(struct profile_totals *t, const struct profile_record *r);
-/* What is known by now; *out is profile_result_free'd by the caller. `info`, `totals` and `head` are left as they are.
+/* The result so far; *out is profile_result_free'd by the caller. `info`, `totals` and `head` are left as they are.
  * 0, or -1: out of memory. Names of containers are cgroup numbers until somebody names them (profiler/names.h). */
 int profile_totals_result(const struct profile_totals *t, struct profile_result *out);
 void profile_totals_free(struct profile_totals *t);
@@ -101,6 +101,7 @@ void profile_result_free(struct profile_result *r);
 
 /* ---- advice.c ---- */
 
+/* Fewer samples have limits that are too wide for advice. */
 enum { ADVICE_SAMPLES_LEAST = 30 };
 
 /*

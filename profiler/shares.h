@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stdio.h>
+
 #include "drivers/perf/perf_profile.h"
 #include "profiler/profile.h"
 
@@ -34,7 +36,16 @@ struct shares *shares_new(void);
 /* One more; the idle task's are left out. proc: "/proc", or a folder laid out like it, for the names of tasks that were
  * there before. False: out of memory. */
 bool shares_add(struct shares *s, const char *proc, const struct perf_stretch *stretch);
-/* What is known by now: n_rows, rows and unknown. 0, or -1: out of memory. shares_result_free in any case. */
+/* The result so far: n_rows, rows and unknown. 0, or -1: out of memory. shares_result_free in any case. */
 int shares_result(const struct shares *s, const struct profile_names *names, struct shares_result *out);
 void shares_result_free(struct shares_result *r);
 void shares_free(struct shares *s);
+
+/* ---- shares of license levels; each says that they are no overhead ---- */
+
+/* For a person, at most 100 columns wide: at most so many rows of tasks and of containers; the others are summed up. */
+void shares_print(FILE *out, bool colour, const struct shares_result *r, size_t most_rows);
+/* malloc'ed, ending in a newline; NULL: out of memory. */
+char *shares_json(const struct shares_result *r);
+/* Comment lines `# key: value`, a line of names, all rows. 0, or -1: the stream's error, or out of memory. */
+int shares_csv(FILE *out, const struct shares_result *r);

@@ -17,7 +17,7 @@ enum {
 };
 
 struct profile_stack {
-    char *line;     /* frames separated by ';', outermost first, behind the level and the task's name */
+    char *line;     /* frames separated by ';', outermost first, after the level and the task's name */
     uint64_t count; /* samples */
 };
 

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "drivers/profile/profile_types.h"
+#include "profiler/profile.h"
 
-/* What a sample says of performance: shares by which the code would be faster, 0 to the setup's profile_sums_most(). */
+/* The parts of overhead in a sample: shares by which the code would be faster, 0 to the setup's profile_sums_most(). */
 enum profile_part_name {
     PART_OVERHEAD,
     PART_SIBLING, /* with sources alone */
@@ -63,3 +63,30 @@ void profile_sample_late(const struct profile_record *r, const struct profile_se
 void profile_sums_add(struct profile_sums *sums, const struct profile_sample *x);
 /* Adds a turn that is no sample, as its level had not gone by the end of the pause; others leave all as it is. */
 void profile_sums_unsettled(struct profile_sums *sums, const struct profile_record *r);
+
+/* ---- from sums to values with their 95 % limits: doc/profiler.md, "What is computed" ---- */
+
+/* Degrees of freedom up to which Student's t is tabulated; above, a line in 1 / n is right to the third digit. */
+enum { LIMITS_T = 64 };
+
+/* Shared by all rows of a result. */
+struct profile_limits {
+    double most;                       /* the largest change of performance, a share */
+    double level_most[PROFILE_LEVELS]; /* likewise, of a level */
+    double change[PROFILE_LEVELS];     /* what a change down and back costs, in lengths of a wait */
+    bool sources;
+    double t[LIMITS_T + 1]; /* Student's t, 97.5 %, by degrees of freedom */
+};
+
+/* largest_seen: the largest change in any sample, which bounds what is possible where there is no table. */
+void profile_limits_prepare(struct profile_limits *l, const struct profile_setup *setup,
+                            const struct profile_terms *terms, double largest_seen);
+/* Why the upper limits of a row are no bound: a share of its turns or samples that is too large, beyond chance. */
+enum {
+    LIMITS_UNSETTLED = 1,   /* more than 5 % of the turns in which it ran: the level outlasted the pause */
+    LIMITS_NOT_LIMITED = 2, /* more than 10 % of its samples: something else limited the clock */
+    LIMITS_OFF_BINS = 4,    /* more than 1 %: likewise, by a table without the number of cores that were active */
+};
+unsigned profile_limits_open(const struct profile_sums *s);
+/* The estimates of a row; NaN where nothing is known. */
+void profile_limits_of(const struct profile_limits *l, const struct profile_sums *s, struct profile_row *row);

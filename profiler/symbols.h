@@ -27,8 +27,8 @@ size_t symbols_count(const struct symbols *s);
 /* The name of what is at an address, valid as long as the table is; NULL: nothing known. O(log n). */
 const char *symbols_find(const struct symbols *s, uint64_t address);
 
-/* Where /proc/kallsyms is; NULL: out of memory. A table without names where it cannot be read or has no addresses
- * (sysctl kernel.kptr_restrict). */
+/* The symbols of /proc/kallsyms, which is at `path`; NULL: out of memory. A table without names where it cannot be
+ * read or has no addresses (sysctl kernel.kptr_restrict). */
 struct symbols *symbols_of_kernel(const char *path);
 
 /* An ELF file. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The terms that the profiler takes from an export: turbo frequencies, waits, what changes cost. */
 #include "profiler/profile.h"
 
 #include <math.h>

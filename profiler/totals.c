@@ -1,16 +1,207 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Adds up records by task, container and core, attributes overhead to those who cause it, and makes the result. */
 #include "profiler/profile.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/blame.h"
-#include "profiler/limits.h"
+#include "profiler/lookup.h"
+#include "profiler/sums.h"
 #include "util/order.h"
+
+enum { BUCKET_KEY_WORDS = 2 };
+
+/* The sums of one task, container or core: an element of a struct profile_lookup. */
+struct profile_bucket {
+    uint64_t key[BUCKET_KEY_WORDS];   /* kind and pid or core; when the task was started, or the container's number */
+    struct profile_task task;         /* as it was seen last */
+    uint32_t container;               /* bucket of a task's; PROFILE_NOWHERE: unknown */
+    float longest_us[PROFILE_LEVELS]; /* profile_sample_late() */
+    struct profile_sums sums;
+};
+
+static inline enum profile_kind profile_bucket_kind(const struct profile_bucket *b)
+{
+    return (enum profile_kind)(b->key[0] >> 32);
+}
+
+static inline struct profile_bucket *profile_bucket_at(const struct profile_lookup *buckets, uint32_t index)
+{
+    return profile_lookup_at(buckets, index);
+}
+
+/* Rows to which a victim belongs; tasks that may have caused it: those beside and before, on both hyper-threads. */
+enum { BLAME_VICTIMS = 3, BLAME_CANDIDATES = 4 };
+
+/* Overhead of one sample, in weight * change. */
+struct profile_charge {
+    uint32_t victim[BLAME_VICTIMS];       /* task, container, core; PROFILE_NOWHERE: none */
+    uint16_t level;                       /* that was kept, or that shows in step 5 */
+    uint16_t sibling;                     /* 1: the latter; candidates are the task there, then the sampled one */
+    uint32_t candidate[BLAME_CANDIDATES]; /* PROFILE_NOWHERE: none */
+};
+
+/* Part of the overhead of a bucket that a task causes. */
+struct profile_pair {
+    uint64_t key; /* both as profile_pair_key() has them */
+    double amount;
+};
+static inline uint64_t profile_pair_key(uint32_t victim, uint32_t culprit)
+{
+    return (uint64_t)victim << 32 | culprit;
+}
+
+struct profile_blame {
+    struct profile_lookup pairs; /* of struct profile_pair */
+    double *caused;              /* by bucket: tasks and containers, of the overhead of others */
+    double *unattributed;        /* by bucket: of its own overhead */
+};
+
+/* ---- who causes overhead: doc/profiler.md, "Who causes it". Tasks, containers and cores are numbers of buckets
+ * ---- */
+
+/* All charges that are alike: what they have in common is the key. */
+struct blame_charges {
+    struct profile_charge charge;
+    double amount;
+};
+_Static_assert(sizeof(struct profile_charge) % sizeof(uint64_t) == 0, "a key is of whole words");
+
+static void blame_start(struct profile_lookup *charges)
+{
+    *charges = (struct profile_lookup){.size = sizeof(struct blame_charges),
+                                       .words = sizeof(struct profile_charge) / sizeof(uint64_t)};
+}
+
+/* Charges that are alike are one: memory is bounded by who ran beside and after whom. False: out of memory. */
+static bool blame_charge(struct profile_lookup *charges, const struct profile_charge *c, double amount)
+{
+    uint64_t key[sizeof(*c) / sizeof(uint64_t)];
+    memcpy(key, c, sizeof(key));
+    uint32_t at = profile_lookup_index(charges, key);
+    if (at == PROFILE_NOWHERE)
+        return false;
+    ((struct blame_charges *)profile_lookup_at(charges, at))->amount += amount;
+    return true;
+}
+
+/* The share of a task's samples that demand a level or a slower one. */
+static double blame_demand(const struct profile_lookup *buckets, uint32_t task, uint32_t level)
+{
+    uint64_t seen = 0;
+    if (task == PROFILE_NOWHERE)
+        return 0;
+    const struct profile_bucket *b = profile_bucket_at(buckets, task);
+    for (uint32_t i = level; i < PROFILE_LEVELS; i++)
+        seen += b->sums.demands[i];
+    return b->sums.known > 0 ? (double)seen / (double)b->sums.known : 0;
+}
+
+/*
+ * Who answers for what shows between steps 3 and 5: the sibling's task, or where that demands no such level the sampled
+ * one, which turned wide in between. Who was never sampled may demand anything. False: neither does.
+ */
+static bool blame_sibling(const struct profile_charge *c, const struct profile_lookup *buckets,
+                          double share[BLAME_CANDIDATES])
+{
+    uint32_t other = c->candidate[0];
+    bool demands = blame_demand(buckets, other, c->level) > 0,
+         own = blame_demand(buckets, c->candidate[1], c->level) > 0,
+         unknown = other != PROFILE_NOWHERE && profile_bucket_at(buckets, other)->sums.known == 0;
+    for (unsigned i = 0; i < BLAME_CANDIDATES; i++)
+        share[i] = 0;
+    if (demands || own || unknown)
+        share[own && !demands ? 1 : 0] = 1;
+    return demands || own || unknown;
+}
+
+/* The share of each candidate; false: nobody is known to demand the level. */
+static bool blame_shares(const struct profile_charge *c, const struct profile_lookup *buckets,
+                         double share[BLAME_CANDIDATES])
+{
+    double sum = 0;
+    if (c->sibling)
+        return blame_sibling(c, buckets, share);
+    for (unsigned i = 0; i < BLAME_CANDIDATES; i++) {
+        share[i] = blame_demand(buckets, c->candidate[i], c->level);
+        sum += share[i];
+    }
+    for (unsigned i = 0; i < BLAME_CANDIDATES && sum > 0; i++)
+        share[i] /= sum;
+    return sum > 0;
+}
+
+static bool blame_pair(struct profile_blame *b, uint32_t victim, uint32_t culprit, double amount)
+{
+    uint64_t key = profile_pair_key(victim, culprit);
+    uint32_t at = profile_lookup_index(&b->pairs, &key);
+    if (at == PROFILE_NOWHERE)
+        return false;
+    ((struct profile_pair *)profile_lookup_at(&b->pairs, at))->amount += amount;
+    return true;
+}
+
+/* A candidate's part, for each row to which the victim belongs. */
+static bool blame_candidate(struct profile_blame *b, const struct profile_lookup *buckets,
+                            const struct profile_charge *c, uint32_t culprit, double amount)
+{
+    uint32_t container = profile_bucket_at(buckets, culprit)->container;
+    bool done = blame_pair(b, 0, culprit, amount);
+    for (unsigned i = 0; i < BLAME_VICTIMS; i++)
+        if (c->victim[i] != PROFILE_NOWHERE)
+            done = blame_pair(b, c->victim[i], culprit, amount) && done;
+    if (culprit != c->victim[0])
+        b->caused[culprit] += amount;
+    if (container != PROFILE_NOWHERE && container != c->victim[1])
+        b->caused[container] += amount;
+    return done;
+}
+
+static bool blame_settle_one(struct profile_blame *b, const struct profile_lookup *buckets,
+                             const struct blame_charges *charges)
+{
+    const struct profile_charge *c = &charges->charge;
+    double share[BLAME_CANDIDATES];
+    bool done = true;
+    if (!blame_shares(c, buckets, share)) {
+        b->unattributed[0] += charges->amount;
+        for (unsigned i = 0; i < BLAME_VICTIMS; i++)
+            if (c->victim[i] != PROFILE_NOWHERE)
+                b->unattributed[c->victim[i]] += charges->amount;
+        return true;
+    }
+    for (unsigned i = 0; i < BLAME_CANDIDATES; i++)
+        if (share[i] > 0)
+            done = blame_candidate(b, buckets, c, c->candidate[i], charges->amount * share[i]) && done;
+    return done;
+}
+
+/* Shares all charges among their candidates; bucket 0 is that of all. False: out of memory. Freed in any case. */
+static bool blame_settle(const struct profile_lookup *charges, const struct profile_lookup *buckets,
+                         struct profile_blame *out)
+{
+    *out = (struct profile_blame){.pairs = {.size = sizeof(struct profile_pair), .words = 1},
+                                  .caused = calloc(buckets->n, sizeof(double)),
+                                  .unattributed = calloc(buckets->n, sizeof(double))};
+    bool done = out->caused != NULL && out->unattributed != NULL;
+    for (size_t i = 0; i < charges->n && done; i++)
+        done = blame_settle_one(out, buckets, profile_lookup_at(charges, i));
+    return done;
+}
+
+static void blame_free(struct profile_blame *b)
+{
+    profile_lookup_free(&b->pairs);
+    free(b->caused);
+    free(b->unattributed);
+}
+
+/* ---- adding up ---- */
 
 struct profile_totals {
     struct profile_setup setup;
@@ -20,7 +211,7 @@ struct profile_totals {
     bool siblings;                 /* some core has two hyper-threads */
     uint32_t active_cores;         /* the most that were, beyond the table; 0: it has all */
     struct profile_lookup buckets; /* number 0 is that of all */
-    struct profile_lookup charges; /* profiler/blame.h */
+    struct profile_lookup charges;
 };
 
 /* The buckets to which a record belongs; PROFILE_NOWHERE: there is none. */
@@ -44,7 +235,7 @@ struct profile_totals *profile_totals_new(const struct profile_setup *setup, con
     t->terms = *terms;
     t->most = profile_sums_most(&t->setup);
     t->buckets = (struct profile_lookup){.size = sizeof(struct profile_bucket), .words = BUCKET_KEY_WORDS};
-    profile_blame_start(&t->charges);
+    blame_start(&t->charges);
     if (totals_bucket(t, PROFILE_ALL, 0, 0) == PROFILE_NOWHERE) {
         profile_totals_free(t);
         return NULL;
@@ -132,14 +323,14 @@ static bool totals_charge(struct profile_totals *t, const struct profile_record 
         shown.sibling = 1;
         shown.level = r->level_shared < r->level_actual ? r->level_shared : r->level_actual;
         shown.candidate[1] = place->task;
-        done = done && profile_blame_charge(&t->charges, &shown, x->weight * x->value[PART_SIBLING]);
+        done = done && blame_charge(&t->charges, &shown, x->weight * x->value[PART_SIBLING]);
     }
     if (x->value[PART_DELAY] <= 0 || !done)
         return done;
     c.level = r->level_actual;
     return totals_candidate(t, &s->task, 0, &c) && totals_candidate(t, &s->before, s->since_us, &c) &&
            totals_candidate(t, &s->other_before, s->other_since_us, &c) &&
-           profile_blame_charge(&t->charges, &c, x->weight * x->value[PART_DELAY]);
+           blame_charge(&t->charges, &c, x->weight * x->value[PART_DELAY]);
 }
 
 /* More cores were active than the table knows of. */
@@ -317,7 +508,7 @@ __attribute__((format(printf, 2, 3))) static void doubt(struct profile_result *o
     va_end(arguments);
 }
 
-/* What makes the figures of a result smaller than what there is, without showing in them, from all that is added up. */
+/* Finds the reasons for which figures may be too small without showing it, from the sums of all. */
 static void find_doubts(const struct profile_totals *t, struct profile_result *out)
 {
     const struct profile_sums *s = &profile_bucket_at(&t->buckets, 0)->sums;
@@ -355,9 +546,9 @@ int profile_totals_result(const struct profile_totals *t, struct profile_result 
     memcpy(out->turns, profile_bucket_at(&t->buckets, 0)->sums.turns, sizeof(out->turns));
     out->n_rows = 0;
     out->rows = NULL;
-    bool done = profile_blame_settle(&t->charges, &t->buckets, &blame) && order != NULL && bucket != NULL &&
-                row_of != NULL && result_rows(t, &blame, order, bucket, row_of, out);
-    profile_blame_free(&blame);
+    bool done = blame_settle(&t->charges, &t->buckets, &blame) && order != NULL && bucket != NULL && row_of != NULL &&
+                result_rows(t, &blame, order, bucket, row_of, out);
+    blame_free(&blame);
     free(order);
     free(bucket);
     free(row_of);

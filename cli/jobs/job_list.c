@@ -12,7 +12,7 @@
 #include "kernels/kernels.h"
 #include "tables/published/sku.h"
 #include "tables/table/tables.h"
-#include "schedulers/simulate/workload/workload_drawn.h"
+#include "schedulers/simulate/workload/drawn.h"
 #include "util/screen_text.h"
 
 enum { CHOICES_MAX = 8 };

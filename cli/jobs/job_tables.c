@@ -4,13 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/outputs.h"
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
 #include "cli/measuring.h"
 #include "cli/messages.h"
+#include "cli/outputs.h"
 #include "cli/run_directory.h"
 #include "cli/stop.h"
+#include "drivers/events/event_code.h"
 #include "output/report/report.h"
 #include "output/validate/validate.h"
 #include "tables/published/sku.h"

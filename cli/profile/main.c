@@ -6,20 +6,192 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/messages.h"
 #include "cli/job_files.h"
-#include "cli/profile/profiling.h"
+#include "cli/messages.h"
+#include "cli/options/options.h"
 #include "cli/profile/sharing.h"
 #include "cli/program.h"
 #include "cli/stop.h"
 #include "computer/environment/snapshot.h"
+#include "drivers/profile/profile_command.h"
 #include "drivers/profile/profile_levels.h"
-#include "profiler/stacks.h"
+#include "drivers/profile/profile_source.h"
+#include "profiler/names.h"
+#include "profiler/output/live.h"
 #include "profiler/output/profile_output.h"
 #include "profiler/profile.h"
+#include "profiler/stacks.h"
+#include "util/clock.h"
 #include "util/text_list.h"
 
-enum { SECONDS = 30, RATE_HZ = 50, ROWS = 20, WARNINGS = 4 };
+struct profiling {
+    const struct options *o;
+    struct profile_source source;
+    bool open;
+    struct profile_source_info info;
+    struct profile_setup setup;
+    struct profile_terms terms;
+    struct profile_head head;        /* of every result */
+    struct profile_command *command; /* NULL: none */
+    bool live;                       /* to be shown */
+    struct profile_totals *totals;
+    struct profile_names *names;
+    struct profile_stacks *stacks; /* NULL: none are taken */
+};
+
+/* ---- taking a profile ---- */
+
+/* Records that are read at once; how long a read waits, so that keys are answered ten times a second. */
+enum { RECORDS = 64, WAIT_MS = 100 };
+static const double RESULT_S = 1; /* between two results of the live view */
+
+/* The result so far; profile_result_free. DONE, or FAILED after a line. */
+static int profiling_result(const struct profiling *p, struct profile_result *out)
+{
+    memset(out, 0, sizeof(*out));
+    if (profile_totals_result(p->totals, out) != 0)
+        return complain_out_of_memory();
+    p->source.ops->info(&p->source, &out->info);
+    p->source.ops->totals(&p->source, &out->totals);
+    out->head = p->head;
+    profile_names_fill(p->names, out);
+    for (size_t i = 0; p->command != NULL && i < out->n_rows; i++)
+        if (out->rows[i].kind == PROFILE_TASK)
+            out->rows[i].chosen = profile_command_owns(p->command, out->rows[i].pid, out->rows[i].start_ns);
+    return DONE;
+}
+
+/* The view, with the latest result. */
+struct shown {
+    struct profile_live *view; /* NULL: there is none */
+    struct profile_result result;
+    double result_s; /* when it was made */
+};
+
+/* DONE with *quit, or FAILED after a line. */
+static int show(const struct profiling *p, struct shown *s, bool *quit)
+{
+    double now = clock_seconds(CLOCK_MONOTONIC);
+    if (s->view == NULL)
+        return DONE;
+    if (s->result_s == 0 || now - s->result_s >= RESULT_S) {
+        profile_result_free(&s->result);
+        if (profiling_result(p, &s->result) != DONE)
+            return FAILED;
+        s->result_s = now;
+    }
+    *quit = profile_live_show(s->view, &s->result) == LIVE_QUIT;
+    return DONE;
+}
+
+static int take_records(struct profiling *p, const struct profile_record *r, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!profile_totals_add(p->totals, &r[i]) || !profile_names_note(p->names, &r[i]) ||
+            (p->stacks != NULL && !profile_stacks_add(p->stacks, &r[i])) ||
+            (p->command != NULL && (!profile_command_note(p->command, "/proc", &r[i].sight.task) ||
+                                    !profile_command_note(p->command, "/proc", &r[i].sight.other))))
+            return complain_out_of_memory();
+    return DONE;
+}
+
+static bool profiling_stopped(void)
+{
+    return stop_ended() != 0;
+}
+
+/* True: it is over. A modelled time is over when there are no more records. */
+static bool profiling_over(const struct profiling *p, double begun, size_t n, bool quit)
+{
+    bool ended = p->command != NULL && profile_command_ended(p->command, !p->live);
+    double seconds = p->o->profile.seconds.value;
+    bool time = p->info.modelled ? n == 0 : seconds > 0 && clock_seconds(CLOCK_MONOTONIC) - begun >= seconds;
+    return profiling_stopped() || quit || ended || time;
+}
+
+/* A model that is watched runs at the pace of life. */
+static void keep_pace(const struct profiling *p, double begun)
+{
+    struct profile_source_totals totals;
+    p->source.ops->totals(&p->source, &totals);
+    double ahead = totals.seconds - (clock_seconds(CLOCK_MONOTONIC) - begun);
+    if (p->info.modelled && ahead > 0)
+        usleep((useconds_t)(1e6 * fmin(ahead, WAIT_MS * 1e-3)));
+}
+
+static int profiling_loop(struct profiling *p, struct shown *s)
+{
+    static struct profile_record records[RECORDS];
+    struct machine_error error;
+    double begun = clock_seconds(CLOCK_MONOTONIC);
+    size_t n;
+    bool quit = false;
+    do {
+        /* a watched model is taken record by record, so that it can be paced */
+        size_t most = s->view != NULL && p->info.modelled ? 1 : RECORDS;
+        if (p->source.ops->read(&p->source, records, most, WAIT_MS, &n, &error) != MACHINE_OK) {
+            /* what is said while the view is there goes with its screen */
+            profile_live_end(s->view);
+            s->view = NULL;
+            return complain_of_machine("", &error);
+        }
+        int status = take_records(p, records, n);
+        if (status == DONE)
+            status = show(p, s, &quit);
+        if (status != DONE)
+            return status;
+        if (s->view != NULL)
+            keep_pace(p, begun);
+    } while (!profiling_over(p, begun, n, quit));
+    return DONE;
+}
+
+/* Starts the source and the command, and takes records until one of the ends. DONE, or an exit status after a line. */
+static int profiling_run(struct profiling *p)
+{
+    struct machine_error error;
+    struct shown s = {.view = NULL};
+    char why[200];
+    p->totals = profile_totals_new(&p->setup, &p->terms);
+    p->names = profile_names_new(&p->source, NULL, NULL);
+    if ((p->setup.flags & PROFILE_STACKS) != 0)
+        p->stacks = profile_stacks_new(&p->source, NULL);
+    if (p->totals == NULL || p->names == NULL || (p->stacks == NULL && (p->setup.flags & PROFILE_STACKS) != 0))
+        return complain_out_of_memory();
+    p->source.stopped = profiling_stopped;
+    if (p->source.ops->start(&p->source, &p->setup, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    if (p->command != NULL && profile_command_go(p->command, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    if (p->live && profile_live_begin(&s.view, why, sizeof(why)) != 0)
+        complain("no live view: %s", why);
+    stop_first_ends(true);
+    int status = profiling_loop(p, &s);
+    stop_first_ends(false);
+    profile_live_end(s.view);
+    profile_result_free(&s.result);
+    p->source.ops->stop(&p->source);
+    command_stop(p->command);
+    return status;
+}
+
+/* Closes the source and frees. A command that runs goes on. */
+static void profiling_free(struct profiling *p)
+{
+    if (p->open)
+        p->source.ops->close(&p->source);
+    p->open = false;
+    profile_command_free(p->command);
+    profile_totals_free(p->totals);
+    profile_names_free(p->names);
+    profile_stacks_free(p->stacks);
+}
+
+/* ---- the job ---- */
+
+/* Defaults of --seconds and --rate (doc/profiler.md); rows of a kind that a screen has room for; room for warnings; how
+ * long a window is after the pause, us (dissertation, section 4.2.1). */
+enum { SECONDS = 30, RATE_HZ = 50, ROWS = 20, WARNINGS = 4, WINDOW_US = 70 };
 
 struct profile_job {
     const struct options *o;
@@ -75,7 +247,7 @@ static int make_setup(struct profile_job *j)
     p->setup.flags = (o->profile.sources ? PROFILE_SOURCES : 0) | (o->profile.rehearsal ? PROFILE_REHEARSAL : 0) |
                      (j->files.path[FORM_FOLDED] != NULL ? PROFILE_STACKS : 0);
     p->setup.mean_us = (uint32_t)(1e6 / (o->profile.rate_hz.given ? o->profile.rate_hz.value : RATE_HZ) + 0.5);
-    p->setup.window_us = 70;
+    p->setup.window_us = WINDOW_US;
     p->setup.ref_khz = (uint32_t)(p->info.ref_khz + 0.5);
     if (profile_duty_ppm(&p->setup, p->info.cores) > PROFILE_DUTY_PERCENT_MAX * 10000)
         return refuse(BAD_USAGE,
@@ -99,10 +271,8 @@ static bool sees_all_tasks(void)
     return readlink("/proc/self/ns/pid", name, sizeof(name) - 1) < 0 || strcmp(name, "pid:[4026531836]") == 0;
 }
 
-/*
- * The head of the outputs. Turbo frequencies of another processor mostly show (turns that are off the table, or limited
- * by something else), and a part's published ones may be all there is: a warning is enough.
- */
+/* The facts in all outputs. Turbo frequencies of another processor are mostly found out (turns that are off the
+ * table, or limited by something else), and a part's published ones may be all there is: a warning is enough. */
 static void make_head(struct profile_job *j)
 {
     struct profile_head *head = &j->p.head;
@@ -141,7 +311,7 @@ static void tell_cost(const struct profile_job *j)
         s->pause_us * 1e-3, profile_duty_ppm(s, j->p.info.cores) * 1e-4, (s->pause_us + 2 * s->window_us) * 1e-3);
 }
 
-/* True if the result is shown as it grows: on a terminal to which nothing else writes. */
+/* True: the result is shown as it grows, on a terminal to which nothing else writes. */
 static bool wants_live(const struct profile_job *j)
 {
     const struct profile_given *g = &j->o->profile;
@@ -198,16 +368,14 @@ static int profile_tell(const struct profile_job *j)
 
 /* ---- all of it ---- */
 
-/* True if options need what only the module counts. */
+/* True: an option needs what only the module measures. */
 static bool wants_module(const struct options *o)
 {
     return o->profile.sources || o->profile.folded != NULL || o->params != NULL || o->plot != NULL;
 }
 
-/*
- * Without the module: shares of levels where perf can count them; else what the module lacks, and where that is the
- * processor, what can be measured nevertheless.
- */
+/* Without the module: shares of levels where perf can count them; else what the module lacks, and where that is the
+ * processor, what can be said all the same. */
 static int profile_otherwise(const struct profile_job *j, const struct machine_error *module)
 {
     struct machine_error perf, levels;
@@ -261,7 +429,7 @@ static int profile_all(struct profile_job *j)
     if (status == DONE)
         status = profile_tell(j);
     if (status == DONE)
-        profiling_await_command(j->p.command);
+        command_await(j->p.command);
     return status;
 }
 

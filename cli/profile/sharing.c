@@ -1,28 +1,65 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Profiles without the kernel module: shares of license levels by perf, or the frequency alone. */
+/* Profiles by perf: shares of levels, or the current frequency without levels; and the command that is profiled. */
 #include "cli/profile/sharing.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analysis/stats/robust.h"
 #include "cli/messages.h"
-#include "cli/profile/profiling.h"
 #include "cli/stop.h"
-#include "drivers/choices.h"
 #include "computer/environment/snapshot.h"
+#include "drivers/choices.h"
 #include "drivers/perf/perf.h"
 #include "drivers/profile/profile_command.h"
 #include "drivers/profile/profile_levels.h"
 #include "probes/steady.h"
 #include "profiler/names.h"
-#include "profiler/output/profile_output.h"
+#include "profiler/shares.h"
 #include "util/clock.h"
 #include "util/text_list.h"
 
-/* WAIT_MS: so late an end is noticed; SHARES_ROWS: what fits a screen; SHARES_RATE_HZ: as --rate by default. */
+/* ---- the command that is profiled ---- */
+
+/* How long a command has to end after a signal. */
+enum { MOMENT_MS = 1000 };
+
+void command_stop(struct profile_command *c)
+{
+    if (c == NULL || stop_ended() == 0)
+        return;
+    if (stop_ended() > 0)
+        kill(profile_command_pid(c), stop_ended());
+    for (int ms = 0; ms < MOMENT_MS && !profile_command_ended(c, false); ms += 10)
+        usleep(10000);
+}
+
+void command_await(struct profile_command *c)
+{
+    if (c == NULL)
+        return;
+    bool ended = profile_command_ended(c, true);
+    stop_first_ends(true); /* the results are out: to wait no more is no failure */
+    if (!ended && stop_ended() == 0)
+        complain("the profile has ended; waiting for the command to end");
+    while (!ended && stop_ended() == 0) {
+        usleep(20000);
+        ended = profile_command_ended(c, true);
+        if (stop_ended() != 0)
+            command_stop(c);
+    }
+    ended = profile_command_ended(c, true);
+    if (!ended)
+        complain("the command is still running: process %d", (int)profile_command_pid(c));
+    else if (profile_command_failure(c) != NULL)
+        complain("the command %s", profile_command_failure(c));
+}
+
+/* Room for machines; how long a read waits; rows of a kind that a screen has room for; the default of --rate,
+ * readings a second of each CPU. */
 enum { CHOICES = 8, WAIT_MS = 100, SHARES_ROWS = 20, SHARES_RATE_HZ = 50 };
 
 struct sharing {
@@ -132,19 +169,19 @@ static int sharing_count(struct sharing *s)
 
 /* ---- what is shown and written ---- */
 
-static int print_json(FILE *stream, const void *data)
+static int sharing_print_json(FILE *stream, const void *data)
 {
     return file_print_json(stream, shares_json(data));
 }
 
-static int print_csv(FILE *stream, const void *data)
+static int sharing_print_csv(FILE *stream, const void *data)
 {
     return shares_csv(stream, data);
 }
 
 static int sharing_tell(struct sharing *s, const struct job_files *f)
 {
-    static file_printer *const print[JOB_FORMS] = {[FORM_JSON] = print_json, [FORM_CSV] = print_csv};
+    static file_printer *const print[JOB_FORMS] = {[FORM_JSON] = sharing_print_json, [FORM_CSV] = sharing_print_csv};
     struct shares_result *r = &s->result;
     FILE *screen = job_files_screen(f);
     if (shares_result(s->shares, s->names, r) != 0)
@@ -173,11 +210,11 @@ int sharing_run(const struct options *o, const struct job_files *f)
         status = complain_of_machine("", &error);
     if (status == DONE)
         status = sharing_count(&s);
-    profiling_stop_command(s.command);
+    command_stop(s.command);
     if (status == DONE)
         status = sharing_tell(&s, f);
     if (status == DONE)
-        profiling_await_command(s.command);
+        command_await(s.command);
     shares_result_free(&s.result);
     shares_free(s.shares);
     profile_names_free(s.names);

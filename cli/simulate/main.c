@@ -13,9 +13,10 @@
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/studies.h"
 
+/* Runs of a drawn workload without --runs: enough for limits by Student's t, within seconds. */
 enum { DRAWN_RUNS = 20 };
 
-/* The policies and schedulers to simulate, in order. */
+/* The simulations to run, in their order. */
 struct simulating {
     const struct options *o;
     enum sim_policy policy[SIM_POLICIES];
@@ -95,7 +96,7 @@ static struct sim_options options_of(const struct simulating *s, size_t policy, 
                                 .timeout_ps = (int64_t)(s->o->timeout_us.value * (double)SIM_PS_PER_US + 0.5)};
 }
 
-/* Lists as refused what cannot be simulated. */
+/* Lists the policies that cannot be simulated as refused. */
 static void find_possible(struct simulating *s, size_t scheduler, bool *possible)
 {
     char why[400];
@@ -108,7 +109,7 @@ static void find_possible(struct simulating *s, size_t scheduler, bool *possible
     }
 }
 
-/* Reports each reason for a refusal once. DONE, or BAD_USAGE after a line where nothing is left. */
+/* Reports each reason once, of what was requested. DONE, or BAD_USAGE after a line where nothing is left. */
 static int tell_refused(const struct simulating *s)
 {
     const struct sim_report *r = &s->report;
@@ -174,7 +175,7 @@ static int simulate_all(struct simulating *s)
     return status == DONE && s->report.failed ? complain_out_of_memory() : status;
 }
 
-/* The outcome of a study: where the policy that it takes cannot be simulated, the rest is shown. */
+/* The status of a study: where the policy that it takes cannot be simulated, the rest is shown. */
 static int studied(struct simulating *s, int status, const struct machine_error *error)
 {
     if (status == MACHINE_OK)
@@ -185,7 +186,7 @@ static int studied(struct simulating *s, int status, const struct machine_error 
     return DONE;
 }
 
-/* The further runs: the curve and the time line for the page, and what-if. */
+/* The studies that take further runs: the curve and the time line for the page, and what-if. */
 static int study(struct simulating *s)
 {
     struct machine_error error;

@@ -14,7 +14,7 @@
 
 #include "drivers/profile/profile_types.h"
 
-/* What was counted between two readings; a counter that was missing in either is missing. */
+/* The counts between two readings; a counter that was missing in either is missing. */
 struct profile_counts profile_difference(const struct profile_counts *from, const struct profile_counts *to);
 /* Core frequency in kHz from cycles and reference cycles that count at ref_khz; 0: not known. */
 __u32 profile_khz(const struct profile_counts *d, __u32 ref_khz);
@@ -50,5 +50,5 @@ __u64 profile_interval_ns(const struct profile_setup *s, __u64 k);
  * millionths; what it takes of a sibling while a core resumes counts likewise.
  */
 __u32 profile_duty_ppm(const struct profile_setup *s, __u32 cores);
-/* Whether the numbers are within their limits and the duty is permitted. */
+/* True: the numbers are within their limits and the duty is permitted. */
 bool profile_setup_valid(const struct profile_setup *s, __u32 cores);

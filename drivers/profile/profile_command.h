@@ -25,11 +25,11 @@ int profile_command_go(struct profile_command *c, struct machine_error *err);
 
 pid_t profile_command_pid(const struct profile_command *c);
 
-/* Whether it has ended; never waits. `orphans`: those that it left are reaped on the way; there must be no other
+/* True: it has ended; never waits. `orphans`: those that it left are reaped on the way; there must be no other
  * children then. */
 bool profile_command_ended(struct profile_command *c, bool orphans);
-/* How it ended, if not well, as a clause: "ended with status 3", "was ended by signal 9 (Killed)"; NULL: well, or not
- * at all. */
+/* Its end, if it did not end well, as a clause: "ended with status 3", "was ended by signal 9 (Killed)"; NULL: well,
+ * or not at all. */
 const char *profile_command_failure(const struct profile_command *c);
 
 /*
@@ -37,7 +37,7 @@ const char *profile_command_failure(const struct profile_command *c);
  * up are not found. `proc`: "/proc", or a folder laid out like it. False: out of memory.
  */
 bool profile_command_note(struct profile_command *c, const char *proc, const struct profile_task *t);
-/* What was found of it. */
+/* The profile so far. */
 bool profile_command_owns(const struct profile_command *c, __u32 pid, __u64 start_ns);
 
 /* A program that was not begun is ended; one that runs goes on. NULL is allowed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether a processor has license levels that can be counted: without them there is nothing to profile. */
+/* Finds the license levels that can be counted on a processor: without them there is nothing to profile. */
 #pragma once
 
 #include "drivers/events/events.h"

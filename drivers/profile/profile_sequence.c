@@ -108,7 +108,7 @@ static bool profile_switched(const struct profile_sight *then, const struct prof
            then->task.pid != now->task.pid || then->other.pid != now->other.pid || then->other_cpu != now->other_cpu;
 }
 
-/* What a level after the pause means for the moment before it: the frequency at the turbo bin of then. */
+/* The consequence of a level after the pause for the moment before it: the frequency at the turbo bin of then. */
 static __u32 profile_would_be(const struct profile_record *r, const struct profile_setup *s, __u32 level,
                               __u32 measured_khz)
 {

@@ -19,11 +19,11 @@ struct profile_action {
     __u32 us;
 };
 
-/* Who executes the steps. All are called on the sampled CPU. */
+/* The callbacks that execute the steps. All are called on the sampled CPU. */
 struct profile_executor {
     void *with;
     __u64 (*now_ns)(void *with); /* CLOCK_MONOTONIC */
-    /* Who runs here, and on the sibling. */
+    /* The tasks that run here and on the sibling. */
     void (*look)(void *with, struct profile_sight *out);
     /* All counters, before and after PROFILE_NOPS no-ops. */
     void (*count)(void *with, struct profile_counts *before, struct profile_counts *after);

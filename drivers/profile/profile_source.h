@@ -21,7 +21,7 @@ struct profile_source_info {
     const char *notes;    /* what limits the results, one line, or "" */
 };
 
-/* What a source did beside its records, since the start. */
+/* Totals of a source since the start, beside its records. */
 struct profile_source_totals {
     uint64_t turns, lost; /* lost: records that found no room, because nobody read */
     double pause_us_max;  /* the longest pause, from masking to unmasking */

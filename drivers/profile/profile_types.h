@@ -26,7 +26,7 @@ enum {
 #define PROFILE_NO_LEVEL 0xffu
 #define PROFILE_ONE 0x10000u /* fractions have 16 fractional bits, as the dissertation's (section 4.5) */
 
-/* What is counted on each CPU, in this order. */
+/* The counters of each CPU, in this order. */
 enum profile_counter {
     PROFILE_CYCLES,
     PROFILE_REF,          /* reference cycles */
@@ -72,7 +72,7 @@ struct profile_task {
     char comm[16];
 };
 
-/* Who runs on the sampled CPU and on its sibling. */
+/* The tasks on the sampled CPU and on its sibling. */
 struct profile_sight {
     struct profile_task task, other;
     struct profile_task before, other_before; /* who ran there before the last switch; pid 0 also when unknown */
@@ -82,7 +82,7 @@ struct profile_sight {
     __u32 active_cores;                       /* those that run a task now; 0: unknown */
 };
 
-/* What became of a turn. */
+/* The outcome of a turn. */
 enum profile_outcome {
     PROFILE_TAKEN,
     PROFILE_IDLE,      /* nothing ran on the CPU */

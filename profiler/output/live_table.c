@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rows of the live view, their order, and the effects of keys; without the terminal. */
 #include "profiler/output/live_table.h"
 
 #include <inttypes.h>
@@ -77,7 +78,7 @@ static int compare_live_names(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* What the row is sorted by, the largest first. */
+/* The value by which the row is sorted, the largest first. */
 static double sort_value(const struct profile_row *row, enum live_order by)
 {
     switch (by) {
@@ -122,7 +123,7 @@ static bool key_names(struct live_table *t, const struct profile_result *r)
     return fine;
 }
 
-/* What is not known is last, either way. */
+/* Unknown values are last in either order. */
 static void key_numbers(struct live_table *t, const struct profile_result *r)
 {
     for (size_t i = 0; i < t->n; i++) {

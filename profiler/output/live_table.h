@@ -21,7 +21,7 @@ enum live_column {
     LIVE_COLUMNS,
 };
 
-/* What rows are sorted by. */
+/* The orders of rows. */
 enum live_order {
     LIVE_BY_IMPACT,
     LIVE_BY_OVERHEAD,
@@ -56,7 +56,7 @@ struct live_table {
     size_t selected, top;      /* in order; top: the first one on the screen */
     bool picked;               /* somebody went there: the row that is there now */
     bool followed;             /* ... stays selected wherever it goes */
-    struct profile_row chosen; /* the selected one, by what tells it from others */
+    struct profile_row chosen; /* the selected one, by what distinguishes it */
 };
 
 void live_table_init(struct live_table *t);
@@ -68,23 +68,13 @@ void live_table_free(struct live_table *t);
  */
 const struct profile_result *live_table_arrange(struct live_table *t, const struct profile_result *r, size_t screen);
 
-/* Does what a key asks for; `screen`: rows on it. What it changes shows after live_table_arrange(). */
+/* Does what a key requests; `screen`: rows on it. What it changes shows after live_table_arrange(). */
 void live_table_key(struct live_table *t, int key, size_t screen);
 
 /* The heading and the width of a column (the name's is the least it needs). */
 const char *live_table_heading(enum live_column column, enum profile_kind kind);
 unsigned live_table_width(enum live_column column);
-/* Which columns a line of so many characters has room for; the name always. *name receives its width. */
+/* The columns for which a line of so many characters has room; the name always. *name receives its width. */
 void live_table_columns(unsigned width, bool shown[LIVE_COLUMNS], unsigned *name);
-/* What is in a column, in percent but for samples; "-" where it is not known. */
+/* The content of a column, in percent but for samples; "-" where it is not known. */
 void live_table_cell(const struct profile_row *row, enum live_column column, char *out, size_t size);
-
-/* ---- live_draw.c: the screen, drawn with curses: the standard screen must be there, and the locale the user's ---- */
-
-/* Colours are to be had, and wanted. */
-enum live_pair { LIVE_PLAIN, LIVE_SLOW, LIVE_SLOWER };
-
-/* Rows of the table for which there is room on a screen of so many lines. */
-size_t live_draw_rows(int lines);
-/* Draws all. r as arranged for live_draw_rows() of the present size. */
-void live_draw(const struct live_table *t, const struct profile_result *r, bool colour);

@@ -9,7 +9,9 @@
 #include "util/order.h"
 #include "util/text_list.h"
 
+/* Rows and columns, and characters of their names, that a picture has room for. */
 enum { BARS_SHOWN = 20, VICTIMS_SHOWN = 16, CULPRITS_SHOWN = 12, LABEL = 30, COLUMN_LABEL = 18 };
+/* Colours of the palette of charts. */
 enum { COLOUR_SIBLING = 0, COLOUR_DELAY = 1, COLOUR_TOGETHER = 6, COLOUR_LEVELS = 2 };
 
 static void profile_chart_begin(const struct profile_result *r, const char *title, struct chart *c)
@@ -23,7 +25,7 @@ static void profile_chart_begin(const struct profile_result *r, const char *titl
 
 /* ---- overhead ---- */
 
-/* The parts of a row's overhead, one behind the other; limits and figure stand at the end of the last one. */
+/* The parts of a row's overhead, one after the other; limits and figure stand at the end of the last one. */
 static void add_stack(struct chart *c, struct chart_panel *p, size_t category, const struct profile_row *row,
                       const double *parts, const int *colours, size_t n)
 {
@@ -90,7 +92,7 @@ static void add_overheads(const struct profile_result *r, enum profile_kind kind
         chart_add_legend(c, p, "due to the sibling hyper-thread", COLOUR_SIBLING);
         chart_add_legend(c, p, "due to levels that outlast their code", COLOUR_DELAY);
     } else if (!levels) {
-        chart_add_legend(c, p, "siblings and delays, not told apart (--sources)", COLOUR_TOGETHER);
+        chart_add_legend(c, p, "siblings and delays, not distinguished (--sources)", COLOUR_TOGETHER);
     }
     for (int level = 1; level < PROFILE_LEVELS && levels; level++) {
         snprintf(name, sizeof name, "at level %d", level);
@@ -162,7 +164,7 @@ static void put_cell(struct chart_cell *cell, double overhead)
         snprintf(cell->text, sizeof cell->text, "%.1f", cell->value);
 }
 
-/* What a victim loses to each of the culprits, to others ([n]) and to nobody known ([n + 1]). */
+/* The losses of a victim to each of the culprits, to others ([n]) and to nobody known ([n + 1]). */
 static void split_by_culprit(const struct profile_result *r, const struct profile_row *victim,
                              const struct order_key *culprits, size_t n, double part[CULPRITS_SHOWN + 2])
 {

@@ -41,7 +41,7 @@ static void set_by_level(struct table *t, const char *key, const double value[PR
         table_set_setting(t, key, text);
 }
 
-/* What the export gave, as far as it is known. */
+/* The terms that the export gave, as far as they are known. */
 static void describe_terms(const struct profile_result *r, struct table *t)
 {
     if (isfinite(r->terms.wait_us))
@@ -115,7 +115,7 @@ static void describe_origin(const struct profile_result *r, struct table *t)
     }
 }
 
-/* Numbers that tell who it is, where there are such. */
+/* The numbers that identify it, where there are such. */
 static void put_who(const struct profile_row *row, struct table *t)
 {
     char cgroup[24];

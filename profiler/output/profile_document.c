@@ -52,7 +52,7 @@ static void put_row(struct pivot *p, const struct profile_row *row, struct shown
     pivot_more(p, "%llu", (unsigned long long)row->samples);
 }
 
-/* What was not shown, in a sentence. */
+/* The rows that are not shown, in a sentence. */
 static void describe_others(struct document *d, const struct profile_row *rows, size_t n, const size_t *shown,
                             size_t n_shown)
 {

@@ -70,7 +70,7 @@ static void put_profile_head(json_t *root, const struct profile_result *r, bool 
         json_lines_put(root, "environment", snapshot_json(r->head.environment), failed);
 }
 
-/* What the export gave. */
+/* The terms that the export gave. */
 static void put_terms(json_t *root, const struct profile_result *r, bool *failed)
 {
     json_t *table = json_lines_array(root, "table", failed);

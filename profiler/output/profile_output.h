@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "profiler/profile.h"
-#include "profiler/shares.h"
 
 /* "taken", "idle", "switched", "uncounted", "not-held", "late", "unsettled", "off-table" */
 extern const char *const profile_outcome_names[PROFILE_OUTCOMES];
@@ -35,12 +34,3 @@ int profile_html(const struct profile_result *r, FILE *out, char *why, size_t wh
 /* The overhead of tasks by cause and by level as a picture (.svg, .png): 0, or with one line in `why` -1: it cannot be
  * drawn, or -2: it cannot be written. */
 int profile_plot(const struct profile_result *r, const char *path, char *why, size_t why_size);
-
-/* ---- shares of license levels; each says that they are no overhead ---- */
-
-/* For a person, at most 100 columns wide: at most so many rows of tasks and of containers; the others are summed up. */
-void shares_print(FILE *out, bool colour, const struct shares_result *r, size_t most_rows);
-/* malloc'ed, ending in a newline; NULL: out of memory. */
-char *shares_json(const struct shares_result *r);
-/* Comment lines `# key: value`, a line of names, all rows. 0, or -1: the stream's error, or out of memory. */
-int shares_csv(FILE *out, const struct shares_result *r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What text, CSV, pictures and page of profiles share (private to profiler/output/). */
+/* Shared by text, CSV, pictures and page of profiles (private to profiler/output/). */
 #pragma once
 
 #include "profiler/output/profile_output.h"
@@ -12,11 +12,11 @@
 const struct profile_row *profile_rows_of(const struct profile_result *r, enum profile_kind kind, size_t *n);
 /* The row of everything; NULL: nothing was added up yet. */
 const struct profile_row *profile_row_all(const struct profile_result *r);
-/* What somebody costs somebody is not told where it would read 0.0 %. */
+/* A loss that would read 0.0 % is not reported. */
 #define PROFILE_PART_LEAST 0.0005
-/* Whether somebody slows it, or nobody known, and that stands above its limits. */
+/* True: it is slowed, by somebody or by nobody known, beyond its limits. */
 bool profile_is_victim(const struct profile_row *row);
-/* Who is meant by a culprit of a row: a name, or "itself"; NULL: nobody, as a result from elsewhere may have it. */
+/* The culprit of a row: a name, or "itself"; NULL: nobody, as a result from elsewhere may have it. */
 const char *profile_culprit_name(const struct profile_result *r, const struct profile_row *victim,
                                  const struct profile_culprit *c);
 /*
@@ -24,7 +24,7 @@ const char *profile_culprit_name(const struct profile_result *r, const struct pr
  * many. The numbers of those, ascending, from malloc; NULL: out of memory.
  */
 size_t *profile_rows_shown(const struct profile_row *rows, size_t n, size_t most, size_t *n_shown);
-/* Whether any row of the kind knows the parts of its overhead: what siblings cost, what delays do. */
+/* True: some row knows the parts of its overhead that siblings and delays cause. */
 bool profile_knows_parts(const struct profile_row *rows, size_t n);
 
 /* ---- profile_csv.c ---- */
@@ -32,7 +32,7 @@ bool profile_knows_parts(const struct profile_row *rows, size_t n);
 /* Its line in the metadata; a model has none. */
 void profile_put_environment(const struct profile_head *h, struct table *t);
 
-/* ---- profile_words.c: lines of text; each function prints nothing where there is nothing to tell ---- */
+/* ---- profile_words.c: lines of text; each function prints nothing where there is nothing to say ---- */
 
 enum { PROFILE_PERCENT_MAX = 64, PROFILE_NAME_MAX = 3 * 256, PROFILE_NAME_SAID = 50 };
 /* A row's name made plain, with at most so many characters (8 or more): what is too much is left out in the middle, for
@@ -46,17 +46,17 @@ const char *profile_percent_alone(double fraction, char out[PROFILE_PERCENT_MAX]
 /* The same with the sign where it stands in a sentence: "7.3 % (6.1 to 8.6)". */
 const char *profile_percent_said(const struct profile_estimate *e, char out[PROFILE_PERCENT_MAX]);
 typedef void profile_sayer(const struct profile_result *r, FILE *out);
-/* How long, how often, which tables. */
+/* Duration, rate and tables. */
 profile_sayer profile_say_sampling;
-/* What became of the turns. */
+/* The outcomes of the turns. */
 profile_sayer profile_say_turns;
-/* What it cost. */
+/* The cost of the profile. */
 profile_sayer profile_say_cost;
-/* What follows from the rows: how much is lost, who loses and who causes most. */
+/* Conclusions from the rows: how much is lost, who loses and who causes most. */
 profile_sayer profile_say_findings;
-/* What would help, row by row. */
+/* The advice, row by row. */
 profile_sayer profile_say_advice;
-/* What is not known, and what would tell it. */
+/* The unknowns, and the options that would settle them. */
 profile_sayer profile_say_unknown;
 
 /* ---- profile_charts.c: 0, or -1 with one line in `why`; chart_free in any case ---- */
@@ -66,6 +66,6 @@ int profile_chart_causes(const struct profile_result *r, enum profile_kind kind,
                          size_t why_size);
 int profile_chart_levels(const struct profile_result *r, enum profile_kind kind, struct chart *c, char *why,
                          size_t why_size);
-/* Who slows whom: victims of a kind by culprits, who are tasks. */
+/* The matrix of victims and culprits: victims of a kind by culprits, who are tasks. */
 int profile_chart_culprits(const struct profile_result *r, enum profile_kind kind, struct chart *c, char *why,
                            size_t why_size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is said of a profile in words, on the screen and on the page. */
+/* The sentences about a profile, on the screen and on the page. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 
 /* ---- rows: which are shown, and what is known of them ---- */
 
+/* Rows that are shown in any case; others, where they have this share of the time, or this share of all losses. */
 enum { ALWAYS_SHOWN = 5 };
 #define SHARE_SHOWN 0.001
 #define LOSS_SHOWN 0.01
@@ -45,7 +46,7 @@ const char *profile_culprit_name(const struct profile_result *r, const struct pr
     return &r->rows[c->row] == victim ? "itself" : r->rows[c->row].name;
 }
 
-/* What a row loses, of the time of all. */
+/* The loss of a row, as a share of the time of all. */
 static double loss_of(const struct profile_row *row)
 {
     double loss = row->share * row->overhead.value;
@@ -81,6 +82,7 @@ const char *const profile_outcome_names[PROFILE_OUTCOMES] = {
     [PROFILE_UNSETTLED] = "unsettled", [PROFILE_OFF_TABLE] = "off-table",
 };
 
+/* Larger percentages are cut off. */
 #define PERCENT_MOST 1e6
 
 const char *profile_short_name(const char *name, size_t most, char out[PROFILE_NAME_MAX])
@@ -102,7 +104,7 @@ const char *profile_short_name(const char *name, size_t most, char out[PROFILE_N
     return out;
 }
 
-/* Digits behind the point of a percentage: no more than its limits leave any meaning. */
+/* Digits after the point of a percentage: no more than its limits leave any meaning. */
 static int percent_digits(const struct profile_estimate *e)
 {
     double half = 50 * (e->hi - e->lo);
@@ -241,7 +243,7 @@ static void say_all(const struct profile_row *all, FILE *out)
     fputs(".\n", out);
 }
 
-/* Who stands out from all; the one with the greatest share of all overhead, not of its own time. */
+/* The task that stands out from all; the one with the greatest share of all overhead, not of its own time. */
 static void say_victim(const struct profile_row *tasks, size_t n, FILE *out)
 {
     char text[PROFILE_PERCENT_MAX];
@@ -341,7 +343,7 @@ void profile_say_unknown(const struct profile_result *r, FILE *out)
     bool rehearsal = r->setup.flags & PROFILE_REHEARSAL;
     char text[PROFILE_PERCENT_MAX];
     if (!rehearsal && !(r->setup.flags & PROFILE_SOURCES) && r->info.cpus != r->info.cores)
-        fputs("Not measured: how much is due to siblings and how much to delays; --sources tells them apart.\n", out);
+        fputs("Not measured: how much is due to siblings and how much to delays; --sources distinguishes them.\n", out);
     if (!rehearsal && r->setup.n_bins == 0)
         fputs("There is no frequency table: the clock after the pause counts as ideal, whatever else changed it "
               "meanwhile (active cores, power); --params EXPORT.json provides one.\n",

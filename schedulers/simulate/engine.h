@@ -13,12 +13,11 @@
 #include <stdint.h>
 
 #include "schedulers/simulate/params.h"
-#include "schedulers/simulate/result.h"
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/timers.h"
 #include "schedulers/simulate/workload.h"
 
-/* What a CPU does next: work in 10^-7 cycles, or idle time in ps. */
+/* The next segment of a CPU: work in 10^-7 cycles, or idle time in ps. */
 struct engine_segment {
     int64_t amount;
     uint32_t task; /* SIM_IDLE: none */
@@ -69,7 +68,7 @@ struct engine_core {
     bool running_512, is_heavy;
 };
 
-/* What the counters of a CPU have counted since they were last cleared, while it had work. */
+/* The counts of a CPU since they were last cleared, while it had work. */
 struct engine_counts {
     double cycles[SIM_LEVELS_MAX]; /* at each level, 10^-7 cycles; throttled ones included, halted ones are none */
     double stalled;                /* those of them that waited for memory */
@@ -79,7 +78,7 @@ struct engine_counts {
 struct engine;
 struct learned_task;
 
-/* Who says what CPUs do. */
+/* The source of the CPUs' segments. */
 struct engine_feed {
     /* The next segment of a CPU. False: none; it idles until engine_interrupt. */
     bool (*next)(void *self, struct engine *e, unsigned cpu, struct engine_segment *out);
@@ -90,14 +89,16 @@ struct engine_feed {
     void *self;
 };
 
-/* What a frequency policy decides. */
+/* The decisions of a frequency policy. */
 struct engine_policy {
     /* The demand of a core has fallen from a to b, of which `task` was the last that demanded a: sets `hold`. */
     void (*fell)(struct engine *e, unsigned core, unsigned a, unsigned b, uint32_t task);
     /* It has risen. NULL: nobody wants to know. */
     void (*rose)(struct engine *e, unsigned core, unsigned to);
-    /* What the CPUs of a core demand, before it is counted. NULL: what their classes do. */
+    /* Sets the demands of a core's CPUs before they are counted. NULL: those of their classes. */
     void (*update)(struct engine *e, unsigned core);
+    /* Sets a task's memory at first. NULL: tasks remember nothing. */
+    void (*begin)(struct learned_task *t);
 };
 
 struct engine {
@@ -108,7 +109,7 @@ struct engine {
     struct engine_policy policy;
     struct sim_times *tasks;
     struct learned_task *learned; /* by task */
-    struct engine_counts *counts; /* by CPU; NULL: nobody has asked for them */
+    struct engine_counts *counts; /* by CPU; NULL: nobody has requested them */
 
     int64_t now, wake_at;
     unsigned n_active; /* that decides the frequency, counted or given */
@@ -176,6 +177,3 @@ struct learned_task {
     uint8_t context;                /* of the gap to come */
 };
 _Static_assert(sizeof(struct learned_task) <= LEARNED_BYTES, "a scheduler keeps this for each task");
-void policy_learned_begin(struct learned_task *t);
-/* policy_oracle.c: the level to go up to at once from v, at least b; v: stay. */
-unsigned oracle_target(struct engine *e, unsigned core, unsigned v, unsigned b);

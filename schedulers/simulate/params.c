@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parameters of a simulated processor, and bounds for those that the export lacks. */
 #include "schedulers/simulate/params.h"
 
 #include <math.h>
@@ -8,8 +9,6 @@
 #include <string.h>
 
 #include "util/list.h"
-
-const char *const sim_class_names[SIM_CLASSES] = {"none", "256light", "256heavy", "512light", "512heavy"};
 
 /* ---- what was bounded, and what is missing ---- */
 
@@ -64,7 +63,7 @@ double sim_params_trigger(const struct sim_params *p, enum sim_class c)
 
 /* ---- frequencies ---- */
 
-/* That of the smallest measured number of active cores from n on, by which rows ascend; NULL: there is none. */
+/* The row of the smallest measured number of active cores from n on, by which rows ascend; NULL: there is none. */
 static const struct sim_frequency *frequency_at(const struct sim_params *p, unsigned level, unsigned n)
 {
     for (size_t i = 0; i < p->n_frequencies; i++)
@@ -79,7 +78,7 @@ bool sim_params_measured(const struct sim_params *p, unsigned n)
     return f != NULL && f->n == n;
 }
 
-/* That of the greatest measured number of active cores below n. */
+/* The row of the greatest measured number of active cores below n. */
 static const struct sim_frequency *frequency_below(const struct sim_params *p, unsigned level, unsigned n)
 {
     const struct sim_frequency *best = NULL;
@@ -121,7 +120,7 @@ uint32_t sim_stalled_speed(uint32_t speed, uint32_t recorded, unsigned stall_per
 
 /* ---- costs ---- */
 
-/* Which number of active cores stands for n: n itself, else the next higher, else the highest. */
+/* True: a stands for n active cores rather than b. Best is n itself, else the next higher, else the highest. */
 static bool stands_closer(unsigned a, unsigned b, unsigned n)
 {
     if ((a >= n) != (b >= n))
@@ -129,7 +128,7 @@ static bool stands_closer(unsigned a, unsigned b, unsigned n)
     return a >= n ? a < b : a > b;
 }
 
-/* Which value of a cost. */
+/* The values of a cost. */
 enum cost_value { COST_DOWN, COST_UP, COST_BREAKEVEN };
 
 static double cost_value(const struct sim_cost *c, enum cost_value value)
@@ -167,7 +166,7 @@ static double class_cost(const struct sim_params *p, unsigned from, const struct
     return best != NULL ? best->down : SIM_ABSENT;
 }
 
-/* That of a change that begins at a faster level: this one cannot cost more. The nearest level's. */
+/* The cost of a change that begins at a faster level: this one cannot cost more. The nearest level's. */
 static double cost_from_faster(struct sim_params *p, unsigned from, unsigned to, unsigned n)
 {
     for (unsigned faster = from; faster-- > 0;) {
@@ -183,7 +182,7 @@ static double cost_from_faster(struct sim_params *p, unsigned from, unsigned to,
     return SIM_ABSENT;
 }
 
-/* What a change down costs, in ps, scaled; SIM_ABSENT. */
+/* The cost of a change down, in ps, scaled; SIM_ABSENT. */
 static double down_cost(struct sim_params *p, unsigned from, unsigned to, enum sim_class c, unsigned n)
 {
     double down = class_cost(p, from, export_class(p, c), n);
@@ -351,7 +350,7 @@ int64_t sim_params_breakeven(struct sim_params *p, unsigned fast, unsigned slow,
     return up < 0 ? -1 : llround(f_fast * (down->total_ps + (double)up) / (f_fast - f_slow));
 }
 
-/* ---- the whole ---- */
+/* ---- all of it ---- */
 
 static size_t change_slots(const struct sim_params *p)
 {

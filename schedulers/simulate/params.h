@@ -23,7 +23,7 @@ enum {
 #define SIM_PS_PER_US INT64_C(1000000)
 #define SIM_FOREVER INT64_MAX
 
-/* What code demands, by width and weight; SIM_NONE is everything narrower. */
+/* The classes of code, by width and weight; SIM_NONE is everything narrower. */
 enum sim_class { SIM_NONE, SIM_256LIGHT, SIM_256HEAVY, SIM_512LIGHT, SIM_512HEAVY, SIM_CLASSES };
 extern const char *const sim_class_names[SIM_CLASSES];
 
@@ -45,7 +45,7 @@ struct sim_change {
     double total_ps; /* its measured cost */
 };
 
-/* What a file does not give. */
+/* A value that the file does not give. */
 #define SIM_ABSENT (-1.0)
 
 struct sim_frequency {
@@ -93,7 +93,7 @@ struct sim_params {
     struct sim_throttle *throttles;
     struct sim_export_class *classes;
     struct sim_factors factors;
-    struct sim_change **changes; /* by from, to, class and n, where one has been asked for */
+    struct sim_change **changes; /* by from, to, class and n, where one has been requested */
     char why[200];               /* what was missing last */
 };
 
@@ -111,7 +111,7 @@ double sim_params_trigger(const struct sim_params *p, enum sim_class c);
 
 /* The speed at a level with n active cores (1 to `cores`; 0 counts as 1), in 0.1 MHz. */
 uint32_t sim_params_speed(struct sim_params *p, unsigned level, unsigned n);
-/* Whether level 0 was measured with exactly n active cores. */
+/* True: level 0 was measured with exactly n active cores. */
 bool sim_params_measured(const struct sim_params *p, unsigned n);
 /*
  * The speed of code that waits for memory in a share of its cycles at `recorded` speed (0.1 MHz), in thousandths
@@ -136,8 +136,8 @@ struct sim_wait {
 /* 0, or -1 with *why. */
 int sim_params_wait(struct sim_params *p, unsigned from, unsigned to, struct sim_wait *out, const char **why);
 
-/* How long code must run at `fast` until a change up from `slow` and back has paid, in ps; SIM_FOREVER: it never does.
- * -1 with *why: the export has nothing that would tell. */
+/* The time for which code must run at `fast` until a change up from `slow` and back has paid, in ps; SIM_FOREVER: it
+ * never does. -1 with *why: the export has nothing that would tell. */
 int64_t sim_params_breakeven(struct sim_params *p, unsigned fast, unsigned slow, unsigned n, const char **why);
 
 /* For what-if. */

@@ -9,7 +9,8 @@
 #include "util/list.h"
 #include "util/path.h"
 
-enum { NS = 1000 /* ps */ };
+/* One ns in ps. */
+enum { NS = 1000 };
 
 /* A file, and an element of one of its lists. */
 struct params_row {
@@ -216,7 +217,7 @@ static const struct export_list {
                     {"level_relaxations", read_relaxation, {"from", "to", "mode"}},
                     {"throttles", read_throttle, {"from", "to", "active_cores", "phase"}}};
 
-/* Whether a row comes after the one before it. */
+/* Checks that a row comes after the one before it. */
 static int check_order(const struct params_row *r, const struct export_list *list)
 {
     for (size_t i = 0; i < 4 && list->keys[i] != NULL; i++) {
@@ -247,9 +248,10 @@ static int read_lists(struct params_row *r, struct sim_params *p)
     return MACHINE_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- all of it ---- */
 
-/* What the table module (tables/table/choice.c) says of one kernel that cannot run here: no reason for the others. */
+/* True: the reason is one that the table module (tables/table/choice.c) gives for a single kernel, not for the
+ * others. */
 static bool missing_of_kernel(const char *why)
 {
     return strncmp(why, "needs ", 6) == 0 && strstr(why, "does not support") != NULL;

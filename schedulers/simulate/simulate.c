@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One simulation: whether it is possible, what feeds the engine, and what it found. */
 #include "schedulers/simulate/simulate.h"
 
 #include <math.h>
@@ -7,9 +8,6 @@
 
 #include "schedulers/simulate/engine.h"
 #include "schedulers/simulate/scheduling/dispatch.h"
-
-const char *const sim_scheduler_names[SIM_SCHEDULERS] = {"recorded",       "fair", "fair-subtract",
-                                                         "fair-attribute", "core", "specialize"};
 
 /* ---- whether it can be done ---- */
 
@@ -34,7 +32,7 @@ static int check_cores(const struct sim_params *p, const struct sim_workload *w,
     return 0;
 }
 
-/* What changes between two levels need; software knows no classes. */
+/* Checks that the export has the costs of changes between two levels; software knows no classes. */
 static int check_changes(struct sim_params *p, const struct sim_options *o, unsigned fast, unsigned slow,
                          const char **why)
 {
@@ -46,7 +44,7 @@ static int check_changes(struct sim_params *p, const struct sim_options *o, unsi
     return o->policy == SIM_STOCK ? sim_params_wait(p, slow, fast, &wait, why) : 0;
 }
 
-/* What schedulers need to know of tasks and cores. */
+/* Checks that the workload says of tasks and cores what a scheduler needs. */
 static int check_scheduler(const struct sim_workload *w, enum sim_scheduler scheduler, char *why, size_t size)
 {
     if (scheduler != SIM_RECORDED && w->works.read == NULL)
@@ -99,6 +97,7 @@ struct playlist {
     bool failed; /* out of memory */
 };
 
+/* Rows that are read at a time, of each CPU. */
 enum { ROWS_AT_ONCE = 1024 };
 
 /* False: out of memory. playlist_free in any case. */
@@ -115,7 +114,7 @@ static void playlist_free(struct playlist *p)
     free(p->cpu);
 }
 
-/* Reads more rows of a CPU behind those that are there. False: there are none. */
+/* Appends more rows of a CPU. False: there are none. */
 static bool playlist_read(struct playlist *p, unsigned cpu)
 {
     struct playlist_cpu *c = &p->cpu[cpu];
@@ -142,7 +141,7 @@ static bool playlist_read(struct playlist *p, unsigned cpu)
     return n > 0;
 }
 
-/* What it returns is valid until the next call. */
+/* The row is valid until the next call. */
 static const struct sim_row *playlist_peek(void *self, unsigned cpu, size_t i)
 {
     struct playlist *p = self;
@@ -234,8 +233,8 @@ static int run_scheduled(struct sim_params *p, struct sim_workload *w, const str
     struct engine_feed feed = {.next = scheduling_next, .wake = scheduling_wake, .self = &d};
     int status = MACHINE_FAILED;
     w->works.rewind(w->works.self);
-    if (scheduling_init(&d, p, w, o) && engine_init(&e, p, w, o, &policy, &feed) == MACHINE_OK &&
-        scheduling_begin(&d, &e))
+    if (scheduling_init(&d, w) && rules_init(&d, p, o->scheduler) &&
+        engine_init(&e, p, w, o, &policy, &feed) == MACHINE_OK && scheduling_begin(&d, &e))
         status = engine_run(&e, err);
     else
         machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -263,4 +262,53 @@ int sim_run(struct sim_params *p, struct sim_workload *w, const struct sim_optio
     if (sim_check(p, w, o, why, sizeof(why)) != 0)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%s", why);
     return (o->scheduler == SIM_RECORDED ? run_recorded : run_scheduled)(p, w, o, out, err);
+}
+
+/* ---- results ---- */
+
+int64_t sim_times_cpu(const struct sim_times *t)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < SIM_LEVELS_MAX; i++)
+        sum += t->level_ps[i];
+    return sum;
+}
+
+double sim_times_overhead(const struct sim_times *t)
+{
+    return t->ideal_ps > 0 ? (double)sim_times_cpu(t) / t->ideal_ps - 1 : NAN;
+}
+
+double sim_times_remote(const struct sim_times *t)
+{
+    return t->remote_ideal_ps > 0 ? (double)t->remote_ps / t->remote_ideal_ps - 1 : NAN;
+}
+
+double sim_times_remote_smt(const struct sim_times *t)
+{
+    return t->remote_ideal_ps > 0 ? t->remote_smt_ps / t->remote_ideal_ps : NAN;
+}
+
+double sim_times_remote_delay(const struct sim_times *t)
+{
+    return sim_times_remote(t) - sim_times_remote_smt(t);
+}
+
+void sim_times_add(struct sim_times *a, const struct sim_times *b)
+{
+    for (size_t i = 0; i < SIM_LEVELS_MAX; i++)
+        a->level_ps[i] += b->level_ps[i];
+    a->throttled_ps += b->throttled_ps;
+    a->halted_ps += b->halted_ps;
+    a->ideal_ps += b->ideal_ps;
+    a->remote_ps += b->remote_ps;
+    a->remote_ideal_ps += b->remote_ideal_ps;
+    a->remote_smt_ps += b->remote_smt_ps;
+    a->end_ps = b->end_ps > a->end_ps ? b->end_ps : a->end_ps;
+}
+
+void sim_result_free(struct sim_result *r)
+{
+    free(r->tasks);
+    memset(r, 0, sizeof *r);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What several simulations of one workload tell together. Each takes options whose policy is set here; observer and
+ * Studies take several simulations of one workload. Each takes options whose policy is set here; observer and
  * timeout are ignored. They return what sim_run does; what needs a policy that cannot be simulated is MACHINE_BAD_INPUT
  * with the reason in *err.
  */
@@ -8,8 +8,10 @@
 
 #include "schedulers/simulate/simulate.h"
 
-/* ---- studies.c: policy timeout, by T ---- */
+/* ---- policy timeout, by T ---- */
 
+/* Points of the curve, and the timeouts between which they lie, us: around the break-even times and waits of known
+ * processors. */
 enum { SIM_CURVE_POINTS = 25 };
 #define SIM_CURVE_US_LO 10.0
 #define SIM_CURVE_US_HI 5000.0
@@ -27,7 +29,7 @@ struct sim_curve {
 int sim_curve_find(struct sim_params *p, struct sim_workload *w, const struct sim_options *o, struct sim_curve *out,
                    struct machine_error *err);
 
-/* ---- studies.c: policy stock on other processors ---- */
+/* ---- policy stock on other processors ---- */
 
 enum { SIM_WHAT_IF_MAX = 16 };
 struct sim_what_if_row {
@@ -44,8 +46,9 @@ struct sim_what_if {
 int sim_what_if_find(struct sim_params *p, struct sim_workload *w, const struct sim_options *o, struct sim_what_if *out,
                      struct machine_error *err);
 
-/* ---- time_line.c: the levels of cores, in a stretch in which many change ---- */
+/* ---- the levels of cores, in a stretch in which many change ---- */
 
+/* Cores and pieces that a picture has room for. */
 enum { SIM_TIME_LINE_CORES = 4, SIM_TIME_LINE_PIECES_MAX = 20000 };
 #define SIM_TIME_LINE_PS (4000 * SIM_PS_PER_US) /* its length, where the workload is not shorter */
 
@@ -75,7 +78,7 @@ int sim_time_line_find(struct sim_params *p, struct sim_workload *w, const struc
 void sim_time_line_free(struct sim_time_line *t);
 
 /*
- * studies.c. What wide code costs the tasks that run none, and how evenly (doc/simulation.md, "Fairness"). F:
+ * What wide code costs the tasks that run none, and how evenly (doc/simulation.md, "Fairness"). F:
  * Gottschlag, Machauer, Khalil and Bellosa, USENIX ATC 2021, 7.1.
  */
 

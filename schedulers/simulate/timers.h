@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A fixed number of timers, of which the first to expire is known at any time. */
+/* A fixed number of timers, of which the first to expire is known at any time; in the header, as the engine asks for
+ * every row. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
+#include "schedulers/simulate/params.h"
 
 struct timers {
     size_t leaves;
@@ -13,10 +17,30 @@ struct timers {
 };
 
 /* False: out of memory. timers_free in any case. */
-bool timers_init(struct timers *t, size_t n);
-void timers_free(struct timers *t);
+static inline bool timers_init(struct timers *t, size_t n)
+{
+    *t = (struct timers){.leaves = 1};
+    while (t->leaves < n)
+        t->leaves *= 2;
+    t->at = malloc(t->leaves * sizeof(*t->at));
+    t->winner = malloc(2 * t->leaves * sizeof(*t->winner));
+    if (t->at == NULL || t->winner == NULL)
+        return false;
+    for (size_t i = 0; i < t->leaves; i++) {
+        t->at[i] = SIM_FOREVER;
+        t->winner[t->leaves + i] = i;
+    }
+    for (size_t i = t->leaves - 1; i > 0; i--)
+        t->winner[i] = t->winner[2 * i];
+    return true;
+}
 
-/* Here, as the engine calls them for every row. */
+static inline void timers_free(struct timers *t)
+{
+    free(t->at);
+    free(t->winner);
+}
+
 static inline void timers_set(struct timers *t, size_t i, int64_t at)
 {
     t->at[i] = at;
@@ -26,14 +50,14 @@ static inline void timers_set(struct timers *t, size_t i, int64_t at)
     }
 }
 
-/* When the first expires, and which: of several the lowest. */
+/* The time when the first expires, and its number: of several the lowest. */
 static inline int64_t timers_first(const struct timers *t, size_t *i)
 {
     *i = t->winner[1];
     return t->at[*i];
 }
 
-/* When the first of the others expires. */
+/* The time when the first of the others expires. */
 static inline int64_t timers_second(const struct timers *t)
 {
     int64_t second = INT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the simulated processor does: rows of work and of idle time, by CPU or by task (doc/simulation.md). */
+/* Workloads of the simulated processor: rows of work and of idle time, by CPU or by task (doc/simulation.md). */
 #pragma once
 
 #include <stdbool.h>
@@ -66,7 +66,7 @@ struct sim_mark {
     enum sim_class class;
 };
 
-/* What the user has said; it goes before what a file says. */
+/* The user's options, which override the file. */
 struct sim_workload_options {
     uint32_t recorded;     /* 0.1 MHz; 0: as the file says */
     unsigned active_cores; /* 0: as the file says */
@@ -90,7 +90,7 @@ int sim_workload_open(const char *path, const struct sim_workload_options *o, st
                       struct machine_error *err);
 void sim_workload_free(struct sim_workload *w); /* NULL: nothing */
 
-/* Values as files and options give them. False: it is none; what is allowed is said behind it. */
+/* Values as files and options give them. False: it is none; the macro after it says what is allowed. */
 bool sim_parse_recorded(const char *text, uint32_t *recorded);
 #define SIM_RECORDED_ALLOWED "0.1 to 16 (GHz), at most four decimals"
 bool sim_parse_active_cores(const char *text, unsigned *cores);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the schedulers of the simulator do at each switch: accounting, queue, choice. Nanoseconds of this processor, and
- * in ratio to plain `fair` in the same run: what compensation and restrictions cost on top. Medians of repetitions in
- * which the schedulers take turns. 8 CPUs of 4 cores, and a task beside each that runs; half of them use 512-bit
- * registers, and the counters say that everyone meets them.
+ * The cost of a switch in a simulation with a scheduler, the engine's part included: nanoseconds of this processor, and
+ * in ratio to plain `fair` in the same run, which shows compensation and restrictions. Medians of repetitions in which
+ * the schedulers take turns. 8 CPUs of 4 cores, and a task beside each that runs; half of them use 512-bit registers.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,17 +11,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "schedulers/simulate/scheduling/dispatch.h"
+#include "schedulers/simulate/simulate.h"
 
-enum { CPUS = 8, CORES = 4, TASKS = 16, REPETITIONS = 15, SWITCHES = 200000 };
-#define AIM_NS 1000.0 /* below this: a slice is 6 ms */
+enum { CPUS = 8, CORES = 4, TASKS = 16, REPETITIONS = 5, ROWS = 400 };
+#define ROW_PS (50000 * SIM_PS_PER_US) /* several slices */
+#define AIM_NS 1000.0                  /* below this: a slice is 6 ms */
 
 static const char export_text[] =
     "{\"format\": \"characterize-export/1\", \"cpu\": \"Gold 6130\", \"modelled\": true, \"levels\": 3,"
     "\"classes\": [{\"class\": 0, \"width\": 64, \"heavy\": false, \"level\": 0},"
     "{\"class\": 1, \"width\": 512, \"heavy\": true, \"level\": 2}], \"triggers\": [], \"costs\": [], \"throttles\": "
     "[],"
-    "\"level_relaxations\": [], \"level_costs\": [], \"missing\": [], \"frequencies\": ["
+    "\"level_relaxations\": [], \"level_costs\": [{\"from\": 0, \"to\": 2, \"active_cores\": 16, "
+    "\"down_ns\": 15000, \"up_ns\": 11000}], \"missing\": [], \"frequencies\": ["
     "{\"cpu\": 0, \"active_cores\": 2, \"level\": 0, \"mhz\": 3700},"
     "{\"cpu\": 0, \"active_cores\": 2, \"level\": 1, \"mhz\": 3600},"
     "{\"cpu\": 0, \"active_cores\": 2, \"level\": 2, \"mhz\": 3500},"
@@ -55,15 +56,20 @@ static struct sim_params *read_params(void)
     return p;
 }
 
-/* Each task has a row that does not end. */
+/* Each task works for some seconds; half of them in turns with 512-bit registers. */
 static size_t read_work(void *self, unsigned stream, struct sim_row *out, size_t max)
 {
-    bool *read = self;
-    if (max == 0 || read[stream])
-        return 0;
-    read[stream] = true;
-    *out = (struct sim_row){.ps = SIM_ROW_PS_MAX, .task = stream, .class = stream % 2 ? SIM_512HEAVY : SIM_NONE};
-    return 1;
+    unsigned *read = self;
+    size_t n = 0;
+    for (; n < max && read[stream] < ROWS; n++, read[stream]++)
+        out[n] = (struct sim_row){
+            .ps = ROW_PS, .task = stream, .class = stream % 2 && read[stream] % 2 ? SIM_512HEAVY : SIM_NONE};
+    return n;
+}
+
+static void rewind_work(void *self)
+{
+    memset(self, 0, TASKS * sizeof(unsigned));
 }
 
 static double cpu_seconds(void)
@@ -73,59 +79,21 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One CPU after the other leaves its task and takes another. Nanoseconds for each that was taken. */
-static double time_switches(struct dispatch *d, struct engine *e)
-{
-    unsigned taken = 0;
-    double begin = cpu_seconds();
-    for (unsigned i = 0; i < SWITCHES; i++) {
-        unsigned cpu = i % CPUS;
-        struct dispatch_cpu *c = &d->cpu[cpu];
-        uint32_t left = c->task;
-        e->now += DISPATCH_SLICE_PS / CPUS;
-        e->counts[cpu] = (struct engine_counts){
-            .cycles = {0.7e14, 0, 0.3e14}, .stalled = 0.1e14, .unhalted_ps = (int64_t)(1e14 / 25000)};
-        if (left != SIM_IDLE) {
-            dispatch_leave(d, cpu);
-            dispatch_ready(d, left);
-        }
-        c->again = c->forced = false;
-        if (d->rules->invoked != NULL)
-            d->rules->invoked(d, cpu);
-        uint32_t task = dispatch_choose(d, cpu);
-        if (task == SIM_IDLE)
-            continue;
-        ready_remove(&d->ready, task, d->task[task].vruntime);
-        dispatch_take(d, cpu, task);
-        if (d->rules->row != NULL)
-            d->rules->row(d, cpu);
-        taken++;
-    }
-    return (cpu_seconds() - begin) * 1e9 / taken;
-}
-
+/* A simulation; nanoseconds for each switch, with the engine's work in between. */
 static double measure_scheduler(struct sim_params *p, struct sim_workload *w, enum sim_scheduler scheduler)
 {
-    static bool read[TASKS];
-    const struct sim_options o = {.policy = SIM_STOCK, .scheduler = scheduler};
-    struct dispatch d = {.rules = NULL};
-    struct engine e = {.params = NULL};
-    struct engine_policy policy = policy_of(o.policy);
-    struct engine_feed feed = {.next = scheduling_next, .wake = scheduling_wake, .self = &d};
-    double ns = NAN;
-    memset(read, 0, sizeof read);
-    w->works = (struct sim_source){.read = read_work, .self = read};
-    if (scheduling_init(&d, p, w, &o) && engine_init(&e, p, w, &o, &policy, &feed) == MACHINE_OK &&
-        scheduling_begin(&d, &e)) {
-        for (uint32_t task = 0; task < TASKS; task++) {
-            d.task[task].wide = task % 2;
-            d.task[task].fresh = false;
-            dispatch_ready(&d, task);
-        }
-        ns = time_switches(&d, &e);
+    static unsigned read[TASKS];
+    const struct sim_options o = {.policy = SIM_NEVER, .scheduler = scheduler};
+    struct sim_result result;
+    struct machine_error err;
+    w->works = (struct sim_source){.read = read_work, .rewind = rewind_work, .self = read};
+    double begin = cpu_seconds();
+    if (sim_run(p, w, &o, &result, &err) != MACHINE_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return NAN;
     }
-    engine_free(&e);
-    scheduling_free(&d);
+    double ns = (cpu_seconds() - begin) * 1e9 / (double)result.switches;
+    sim_result_free(&result);
     return ns;
 }
 
@@ -137,9 +105,11 @@ static int ascending(const void *a, const void *b)
 
 int main(void)
 {
+    char name[] = "bench";
     unsigned cpu[CPUS], core[CPUS];
     struct sim_task tasks[TASKS];
-    struct sim_workload w = {.recorded = 28000,
+    struct sim_workload w = {.name = name,
+                             .recorded = 28000,
                              .active_cores = 16,
                              .n_cpus = CPUS,
                              .cpu = cpu,
@@ -147,7 +117,10 @@ int main(void)
                              .n_cores = CORES,
                              .smt = true,
                              .n_tasks = TASKS,
-                             .tasks = tasks};
+                             .tasks = tasks,
+                             .class_used = {[SIM_NONE] = true, [SIM_512HEAVY] = true},
+                             .has_cookie = true,
+                             .has_syscall = true};
     double ns[SIM_SCHEDULERS][REPETITIONS], fair = NAN;
     int status = EXIT_SUCCESS;
     struct sim_params *p = read_params();

@@ -24,6 +24,9 @@ p="--profile $m"
     cp "$out" "$tmp/first"
     run $p --seconds 5
     verdict "the same again" cmp "$tmp/first" "$out"
+    "$CHARACTERIZE-profile" $m --seconds 5 >"$out" 2>"$err" </dev/null
+    status=$?
+    verdict "characterize-profile: the same" test "$status" -eq 0 -a -z "$(cmp "$tmp/first" "$out" 2>&1)"
     run $p --seconds 5 --seed 1
     verdict "another seed: another profile" test "$status" -eq 0 -a -n "$(cmp "$tmp/first" "$out" 2>&1)"
     run $p --seconds 5 --quiet

@@ -42,6 +42,19 @@ verdict "without siblings nothing is lost to them" test "$(number one.json stock
 verdict "two changes a gap that is long enough" test "$(number one.json stock transitions)" = 2
 run --simulate "$tmp/one.csv" --params "$params" --json again.json
 verdict "the same again" cmp one.json again.json
+# the program that does it, by itself
+"$CHARACTERIZE-simulate" --params "$params" "$tmp/one.csv" --json own.json >"$out" 2>"$err" </dev/null
+status=$?
+verdict "characterize-simulate: the same" test "$status" -eq 0 -a -z "$(cmp one.json own.json 2>&1)"
+"$CHARACTERIZE-simulate" --params "$params" >"$out" 2>"$err" </dev/null
+status=$?
+verdict "characterize-simulate without a workload: status 2, one line" test "$status" -eq 2 -a "$(wc -l <"$err")" -eq 1
+"$CHARACTERIZE-simulate" "$tmp/one.csv" --params "$params" --table frequency >"$out" 2>"$err" </dev/null
+status=$?
+verdict "characterize-simulate with an option of others: status 2" test "$status" -eq 2
+"$CHARACTERIZE-simulate" --help >"$out" 2>"$err"
+verdict "characterize-simulate --help: its options alone" \
+    test "$(grep -c -e '--what-if' "$out")" -eq 1 -a "$(grep -c -e '--observe' -e '--simulate=' "$out")" -eq 0
 run --simulate "$tmp/one.csv" --params "$params" --policy never,stock --json -
 verdict "--json -: policies in the order given" \
     test "$(sed -n 's/.*{"policy": "\([a-z]*\)", "scheduler": "recorded".*/\1/p' "$out" | tr '\n' ' ')" = 'never stock '

@@ -11,14 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "schedulers/simulate/result.h"
 #include "schedulers/simulate/studies.h"
 #include "schedulers/simulate/workload.h"
 #include "tables/table/chart.h"
 
+/* Runs of one report; each keeps the times of all tasks. */
 enum { SIM_RUNS_MAX = 1000 };
 
-/* What was simulated. */
+/* The subject of a report. */
 struct sim_report_head {
     char *workload;
     size_t n_tasks;

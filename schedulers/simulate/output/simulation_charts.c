@@ -34,7 +34,7 @@ static void add_overhead(struct chart *c, struct chart_panel *p, size_t category
                   text);
 }
 
-/* What is lost to siblings stands at the end of the bar of remote overhead, as part of it. */
+/* The loss to siblings is drawn at the end of the bar of remote overhead, as part of it. */
 static void add_smt_part(struct chart *c, struct chart_panel *p, size_t category, const struct sim_report_result *r)
 {
     double remote = sim_figure_of(r, SIM_REMOTE, SIM_TOTAL).value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What follows from the figures, in sentences. */
+/* Conclusions from the figures, in sentences. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

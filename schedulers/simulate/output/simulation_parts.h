@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What text, JSON, pictures and page of simulations share (private to schedulers/simulate/output/). */
+/* Shared by text, JSON, pictures and page of simulations (private to schedulers/simulate/output/). */
 #pragma once
 
 #include "analysis/stats/estimate.h"
 #include "schedulers/simulate/output/simulation.h"
 
-/* ---- simulation_figures.c ---- */
+/* ---- simulation.c: figures ---- */
 
-/* What is told of a result, and some of it of its tasks. */
+/* The figures of a result, some of which its tasks have, too. */
 enum sim_figure {
     SIM_OVERHEAD,
     SIM_REMOTE,
@@ -66,15 +66,15 @@ const struct sim_report_result *sim_figure_result(const struct sim_report *r, co
                                                   const char *scheduler);
 /* The scheduler of the i-th result if it is the first result under it, else NULL. */
 const char *sim_figure_scheduler(const struct sim_report *r, size_t i);
-/* Whether there is more than one scheduler, or one that is not "recorded". */
+/* True: there is more than one scheduler, or one that is not "recorded". */
 bool sim_figure_schedulers(const struct sim_report *r);
 
-/* ---- simulation_conclude.c: lines of text; each function prints nothing where there is nothing to tell ---- */
+/* ---- simulation_conclude.c: lines of text; each function prints nothing where there is nothing to say ---- */
 
-/* What follows from the figures, and from what-if. */
+/* Conclusions from the figures, and from what-if. */
 void sim_conclude(const struct sim_report *r, FILE *out);
 void sim_conclude_what_if(const struct sim_report *r, FILE *out);
-/* What was bounded, and what was refused. */
+/* The parameters that were bounded, and the simulations that were refused. */
 void sim_conclude_bounds(const struct sim_report *r, FILE *out);
 void sim_conclude_refused(const struct sim_report *r, FILE *out);
 

@@ -1,8 +1,57 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who runs where: feeds the engine with what a scheduler decides by its rules. */
 #include "schedulers/simulate/scheduling/dispatch.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- tasks that are ready ---- */
+
+/* Room for so many. False: out of memory. ready_free in any case. */
+static bool ready_init(struct ready *r, size_t most)
+{
+    *r = (struct ready){.task = calloc(most > 0 ? most : 1, sizeof(*r->task))};
+    return r->task != NULL;
+}
+
+static void ready_free(struct ready *r)
+{
+    free(r->task);
+}
+
+/* The number of tasks before it. */
+static size_t tasks_before(const struct ready *r, uint32_t task, int64_t vruntime)
+{
+    size_t from = 0, to = r->n;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        const struct ready_task *t = &r->task[middle];
+        if (t->vruntime < vruntime || (t->vruntime == vruntime && t->task < task))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static void ready_add(struct ready *r, uint32_t task, int64_t vruntime)
+{
+    size_t at = tasks_before(r, task, vruntime);
+    memmove(r->task + at + 1, r->task + at, (r->n - at) * sizeof(*r->task));
+    r->task[at] = (struct ready_task){vruntime, task};
+    r->n++;
+}
+
+/* One that is there, with the virtual runtime that it was added with. */
+static void ready_remove(struct ready *r, uint32_t task, int64_t vruntime)
+{
+    size_t at = tasks_before(r, task, vruntime);
+    r->n--;
+    memmove(r->task + at, r->task + at + 1, (r->n - at) * sizeof(*r->task));
+}
+
+/* ---- what runs ---- */
 
 bool dispatch_busy(const struct dispatch *d, unsigned cpu)
 {
@@ -38,7 +87,8 @@ void dispatch_again(struct dispatch *d, unsigned cpu, bool forced)
     engine_interrupt(d->engine, cpu);
 }
 
-void dispatch_account(struct dispatch *d, unsigned cpu)
+/* Charges a CPU's task for what it has run. */
+static void charge(struct dispatch *d, unsigned cpu)
 {
     struct dispatch_cpu *c = &d->cpu[cpu];
     struct dispatch_task *t = &d->task[c->task];
@@ -55,11 +105,12 @@ void dispatch_account(struct dispatch *d, unsigned cpu)
     memset(n, 0, sizeof(*n));
 }
 
-void dispatch_leave(struct dispatch *d, unsigned cpu)
+/* The task of a CPU is on it no more. */
+static void leave(struct dispatch *d, unsigned cpu)
 {
     struct dispatch_cpu *c = &d->cpu[cpu];
     const struct sim_observer *observer = d->engine->options->observer;
-    dispatch_account(d, cpu);
+    charge(d, cpu);
     if (observer != NULL && observer->ran != NULL && c->changed < d->engine->now)
         observer->ran(observer->self, cpu, c->task, c->changed, d->engine->now);
     timers_set(&d->timers, d->workload->n_tasks + cpu, SIM_FOREVER);
@@ -68,7 +119,8 @@ void dispatch_leave(struct dispatch *d, unsigned cpu)
     d->n_idle++;
 }
 
-void dispatch_ready(struct dispatch *d, uint32_t task)
+/* A task is ready. */
+static void make_ready(struct dispatch *d, uint32_t task)
 {
     d->task[task].state = DISPATCH_READY;
     ready_add(&d->ready, task, d->task[task].vruntime);
@@ -79,7 +131,7 @@ void dispatch_withdraw(struct dispatch *d, unsigned cpu)
     struct dispatch_cpu *c = &d->cpu[cpu];
     if (c->pending == SIM_IDLE)
         return;
-    dispatch_ready(d, c->pending);
+    make_ready(d, c->pending);
     c->pending = SIM_IDLE;
 }
 
@@ -133,7 +185,8 @@ static unsigned best_victim(const struct dispatch *d, uint32_t task)
     return best;
 }
 
-void dispatch_runnable(struct dispatch *d, uint32_t task, bool preempts)
+/* A task can run: an idle CPU gets it, or it is ready; preempts: one may choose again that runs what it is ahead of. */
+static void make_runnable(struct dispatch *d, uint32_t task, bool preempts)
 {
     unsigned cpu = best_idle(d, task);
     if (cpu != UINT_MAX) {
@@ -142,7 +195,7 @@ void dispatch_runnable(struct dispatch *d, uint32_t task, bool preempts)
         dispatch_again(d, cpu, false);
         return;
     }
-    dispatch_ready(d, task);
+    make_ready(d, task);
     cpu = preempts ? best_victim(d, task) : UINT_MAX;
     if (cpu != UINT_MAX)
         dispatch_again(d, cpu, false);
@@ -150,14 +203,16 @@ void dispatch_runnable(struct dispatch *d, uint32_t task, bool preempts)
 
 /* ---- what a CPU does ---- */
 
-uint32_t dispatch_choose(const struct dispatch *d, unsigned cpu)
+/* The ready task that a CPU takes; SIM_IDLE: none. */
+static uint32_t choose_task(const struct dispatch *d, unsigned cpu)
 {
     if (d->rules->choose != NULL)
         return d->rules->choose(d, cpu);
     return d->ready.n > 0 ? d->ready.task[0].task : SIM_IDLE;
 }
 
-void dispatch_take(struct dispatch *d, unsigned cpu, uint32_t task)
+/* The CPU, which has none, begins with a task that is not ready (any more). */
+static void take_task(struct dispatch *d, unsigned cpu, uint32_t task)
 {
     struct dispatch_cpu *c = &d->cpu[cpu];
     struct dispatch_task *t = &d->task[task];
@@ -172,4 +227,278 @@ void dispatch_take(struct dispatch *d, unsigned cpu, uint32_t task)
     timers_set(&d->timers, d->workload->n_tasks + cpu, d->engine->now + DISPATCH_SLICE_PS);
     if (d->rules->took != NULL)
         d->rules->took(d, cpu);
+}
+
+/* ---- what tasks have to do ---- */
+
+/* Rows that are read at a time, of each task. */
+enum { PROGRAM_ROWS_AT_ONCE = 128 };
+
+/* False: out of memory. programs_free in any case. */
+static bool programs_init(struct programs *p, struct sim_workload *w)
+{
+    *p = (struct programs){.workload = w, .task = calloc(w->n_tasks > 0 ? w->n_tasks : 1, sizeof(*p->task))};
+    return p->task != NULL;
+}
+
+static void programs_free(struct programs *p)
+{
+    for (size_t i = 0; p->task != NULL && i < p->workload->n_tasks; i++)
+        free(p->task[i].rows);
+    free(p->task);
+}
+
+/* The next row of any kind; NULL: there is none. */
+static const struct sim_row *program_row(struct programs *p, uint32_t task)
+{
+    struct programs_task *t = &p->task[task];
+    if (t->next == t->n) {
+        if (t->rows == NULL)
+            t->rows = malloc(PROGRAM_ROWS_AT_ONCE * sizeof(*t->rows));
+        p->failed = p->failed || t->rows == NULL;
+        t->next = 0;
+        t->n = t->rows != NULL ? p->workload->works.read(p->workload->works.self, task, t->rows, PROGRAM_ROWS_AT_ONCE)
+                               : 0;
+        if (t->n == 0)
+            return NULL;
+    }
+    p->rows++;
+    return &t->rows[t->next++];
+}
+
+/*
+ * The next work of a task, of some length, and how long it is blocked before (ps, at most SIM_FOREVER; 0: it goes on).
+ * A system call at the begin of rows of no length is one at the begin of this. False: there is no more.
+ */
+static bool programs_next(struct programs *p, uint32_t task, struct sim_row *row, int64_t *blocked)
+{
+    const struct sim_row *r;
+    bool syscall = false;
+    *blocked = 0;
+    while ((r = program_row(p, task)) != NULL) {
+        if (r->task == SIM_IDLE) {
+            *blocked = r->ps < SIM_FOREVER - *blocked ? *blocked + r->ps : SIM_FOREVER;
+            continue;
+        }
+        syscall = syscall || r->syscall;
+        if (r->ps == 0)
+            continue;
+        *row = *r;
+        row->syscall = syscall;
+        return true;
+    }
+    return false;
+}
+
+/* ---- beginning and end ---- */
+
+bool scheduling_init(struct dispatch *d, struct sim_workload *w)
+{
+    size_t n = w->n_tasks > 0 ? w->n_tasks : 1;
+    *d = (struct dispatch){.workload = w,
+                           .n_idle = w->n_cpus,
+                           .task = calloc(n, sizeof(*d->task)),
+                           .cpu = calloc(w->n_cpus, sizeof(*d->cpu))};
+    bool made = programs_init(&d->programs, w);
+    made = ready_init(&d->ready, n) && made;
+    made = timers_init(&d->timers, w->n_tasks + w->n_cpus) && made;
+    if (!made || d->task == NULL || d->cpu == NULL)
+        return false;
+    for (unsigned cpu = 0; cpu < w->n_cpus; cpu++)
+        d->cpu[cpu] = (struct dispatch_cpu){.task = SIM_IDLE, .pending = SIM_IDLE, .last = SIM_IDLE};
+    return true;
+}
+
+void scheduling_free(struct dispatch *d)
+{
+    if (d->programs.workload != NULL)
+        programs_free(&d->programs);
+    ready_free(&d->ready);
+    timers_free(&d->timers);
+    free(d->task);
+    free(d->cpu);
+    free(d->frequencies.frequency);
+    free(d->last_user);
+    free(d->wide);
+}
+
+/* ---- what a task does next ---- */
+
+/* From its next row on, or blocked until then, or done. */
+static void next_row(struct dispatch *d, uint32_t task)
+{
+    struct dispatch_task *t = &d->task[task];
+    int64_t blocked;
+    if (!programs_next(&d->programs, task, &t->row, &blocked)) {
+        t->state = DISPATCH_DONE;
+        return;
+    }
+    t->left = t->row.ps * d->workload->recorded;
+    t->fresh = true;
+    if (blocked > 0) {
+        t->state = DISPATCH_BLOCKED;
+        timers_set(&d->timers, task, engine_later(d->engine->now, blocked));
+    }
+}
+
+static void set_wake(struct dispatch *d)
+{
+    size_t first;
+    d->engine->wake_at = timers_first(&d->timers, &first);
+}
+
+bool scheduling_begin(struct dispatch *d, struct engine *e)
+{
+    d->engine = e;
+    for (uint32_t task = 0; task < d->workload->n_tasks; task++) {
+        d->task[task].cpu = UINT_MAX;
+        d->task[task].state = DISPATCH_READY;
+        next_row(d, task);
+        if (d->task[task].state == DISPATCH_READY) {
+            d->task[task].state = DISPATCH_BLOCKED; /* wakes as the simulation begins */
+            timers_set(&d->timers, task, 0);
+        }
+    }
+    set_wake(d);
+    return engine_count(e);
+}
+
+/* ---- a CPU asks ---- */
+
+/* Time that CPUs idled since the last call while tasks were ready. */
+static void count_idle(struct dispatch *d)
+{
+    size_t n = d->n_idle < d->ready.n ? d->n_idle : d->ready.n;
+    d->forced_idle_ps += (int64_t)n * (d->engine->now - d->idle_since);
+    d->idle_since = d->engine->now;
+}
+
+static void begin_row(struct dispatch *d, unsigned cpu)
+{
+    uint32_t task = d->cpu[cpu].task;
+    bool stays = d->rules->row == NULL || d->rules->row(d, cpu);
+    d->task[task].fresh = false;
+    if (stays)
+        return;
+    leave(d, cpu);
+    make_runnable(d, task, true);
+}
+
+/* The task of a CPU has ended its row, or is interrupted. */
+static void go_on(struct dispatch *d, unsigned cpu)
+{
+    struct dispatch_cpu *c = &d->cpu[cpu];
+    uint32_t task = c->task;
+    struct dispatch_task *t = &d->task[task];
+    bool again = c->again, forced = c->forced;
+    t->left = engine_left(d->engine, cpu);
+    if (t->left <= 0)
+        next_row(d, task);
+    if (t->state != DISPATCH_RUNNING) {
+        leave(d, cpu);
+    } else if (again) {
+        leave(d, cpu);
+        make_runnable(d, task, forced);
+    } else {
+        begin_row(d, cpu);
+    }
+}
+
+/* The CPU, which has none, takes the task that it was given or chooses one. False: it idles. */
+static bool take_one(struct dispatch *d, unsigned cpu)
+{
+    struct dispatch_cpu *c = &d->cpu[cpu];
+    uint32_t task = c->pending;
+    if (task == SIM_IDLE) {
+        if (d->rules->invoked != NULL)
+            d->rules->invoked(d, cpu);
+        task = choose_task(d, cpu);
+        if (task == SIM_IDLE)
+            return false;
+        ready_remove(&d->ready, task, d->task[task].vruntime);
+    }
+    c->pending = SIM_IDLE;
+    take_task(d, cpu, task);
+    begin_row(d, cpu);
+    return true;
+}
+
+bool scheduling_next(void *self, struct engine *e, unsigned cpu, struct engine_segment *out)
+{
+    struct dispatch *d = self;
+    struct dispatch_cpu *c = &d->cpu[cpu];
+    d->engine = e;
+    count_idle(d);
+    c->choosing = true;
+    if (c->task != SIM_IDLE)
+        go_on(d, cpu);
+    c->again = c->forced = false;
+    while (c->task == SIM_IDLE && take_one(d, cpu))
+        continue;
+    c->choosing = false;
+    set_wake(d);
+    if (c->task == SIM_IDLE)
+        return false;
+    const struct dispatch_task *t = &d->task[c->task];
+    *out = (struct engine_segment){
+        .amount = t->left, .task = c->task, .ipc = t->row.ipc, .stall = t->row.stall, .class = t->row.class};
+    return true;
+}
+
+/* ---- timers ---- */
+
+/* The lowest virtual runtime of all that can run; it never falls. */
+static void raise_floor(struct dispatch *d)
+{
+    int64_t lowest = d->ready.n > 0 ? d->ready.task[0].vruntime : SIM_FOREVER;
+    for (unsigned cpu = 0; cpu < d->engine->n_cpus; cpu++) {
+        uint32_t task = d->cpu[cpu].task != SIM_IDLE ? d->cpu[cpu].task : d->cpu[cpu].pending;
+        int64_t vruntime = task != SIM_IDLE ? dispatch_vruntime(d, task) : SIM_FOREVER;
+        lowest = vruntime < lowest ? vruntime : lowest;
+    }
+    if (lowest != SIM_FOREVER && lowest > d->floor)
+        d->floor = lowest;
+}
+
+static void wake_task(struct dispatch *d, uint32_t task)
+{
+    struct dispatch_task *t = &d->task[task];
+    raise_floor(d);
+    if (t->vruntime < d->floor - DISPATCH_BONUS_PS)
+        t->vruntime = d->floor - DISPATCH_BONUS_PS;
+    make_runnable(d, task, true);
+}
+
+/* The slice of a CPU's task has ended: it goes on unless another is chosen. */
+static void end_slice(struct dispatch *d, unsigned cpu)
+{
+    uint32_t task = d->cpu[cpu].task;
+    if (task == SIM_IDLE || d->cpu[cpu].again)
+        return;
+    charge(d, cpu);
+    timers_set(&d->timers, d->workload->n_tasks + cpu, d->engine->now + DISPATCH_SLICE_PS);
+    make_ready(d, task);
+    if (d->rules->invoked != NULL)
+        d->rules->invoked(d, cpu);
+    uint32_t chosen = choose_task(d, cpu);
+    ready_remove(&d->ready, task, d->task[task].vruntime);
+    d->task[task].state = DISPATCH_RUNNING;
+    if (chosen != task)
+        dispatch_again(d, cpu, false);
+}
+
+void scheduling_wake(void *self, struct engine *e)
+{
+    struct dispatch *d = self;
+    size_t i;
+    d->engine = e;
+    count_idle(d);
+    while (timers_first(&d->timers, &i) <= e->now) {
+        timers_set(&d->timers, i, SIM_FOREVER);
+        if (i < d->workload->n_tasks)
+            wake_task(d, (uint32_t)i);
+        else
+            end_slice(d, (unsigned)(i - d->workload->n_tasks));
+    }
+    set_wake(d);
 }

@@ -6,9 +6,29 @@
 #pragma once
 
 #include "schedulers/simulate/engine.h"
-#include "schedulers/simulate/scheduling/programs.h"
-#include "schedulers/simulate/scheduling/ready.h"
 #include "schedulers/simulate/timers.h"
+
+/* The rows that each task has to do, in order: the streams of a workload's `works`. */
+struct programs {
+    struct sim_workload *workload;
+    struct programs_task {
+        struct sim_row *rows;
+        size_t next, n;
+    } * task;
+    uint64_t rows; /* that were read, those of no length included */
+    bool failed;   /* out of memory: programs end early */
+};
+
+/* The tasks that could run, in the order of their virtual runtime; those with the same, of their number. */
+struct ready {
+    struct ready_task {
+        int64_t vruntime;
+        uint32_t task;
+    } * task;
+    size_t n;
+};
+
+/* ---- who runs where ---- */
 
 #define DISPATCH_SLICE_PS (6000 * SIM_PS_PER_US)       /* MuQSS 0.204: rr_interval 6 ms */
 #define DISPATCH_GRANULARITY_PS (1000 * SIM_PS_PER_US) /* Linux 5.9, fair.c: sysctl_sched_wakeup_granularity */
@@ -42,9 +62,9 @@ struct dispatch_cpu {
 
 struct dispatch;
 struct dispatch_rules {
-    /* How well a CPU without a task fits: 0: it must not be taken, 1: it may be, 2: it should. NULL: 2. */
+    /* The fitness of a CPU without a task: 0: it must not be taken, 1: it may be, 2: it should. NULL: 2. */
     unsigned (*fits)(const struct dispatch *d, unsigned cpu, uint32_t task);
-    /* Which of the ready tasks a CPU takes; SIM_IDLE: none. NULL: the first. */
+    /* The ready task that a CPU takes; SIM_IDLE: none. NULL: the first. */
     uint32_t (*choose)(const struct dispatch *d, unsigned cpu);
     /* By how many ps of virtual runtime a task is ahead of the one that runs on a CPU; below 0: it may not take its
      * place. NULL: their difference. */
@@ -94,40 +114,22 @@ struct dispatch {
 bool dispatch_busy(const struct dispatch *d, unsigned cpu);
 /* No CPU of the core has one. */
 bool dispatch_core_idle(const struct dispatch *d, unsigned core);
-/* What a task has been charged for, what it has run since included in full. */
+/* The time that a task has been charged for, and in full the time that it has run since. */
 int64_t dispatch_vruntime(const struct dispatch *d, uint32_t task);
 int64_t dispatch_cpu_time(const struct dispatch *d, uint32_t task);
 
 /* At this instant the CPU chooses again; forced: its task must leave, and is looked at as gone already. */
 void dispatch_again(struct dispatch *d, unsigned cpu, bool forced);
-/* What a CPU has been given and has not begun is ready again. */
+/* A task that a CPU was given and has not begun is ready again. */
 void dispatch_withdraw(struct dispatch *d, unsigned cpu);
-/* Charges a CPU's task for what it has run. */
-void dispatch_account(struct dispatch *d, unsigned cpu);
-/* The task of a CPU is on it no more. */
-void dispatch_leave(struct dispatch *d, unsigned cpu);
-/* A task is ready. */
-void dispatch_ready(struct dispatch *d, uint32_t task);
-/* A task can run: an idle CPU gets it, or it is ready; preempts: one may choose again that runs what it is ahead of. */
-void dispatch_runnable(struct dispatch *d, uint32_t task, bool preempts);
-/* Which ready task a CPU takes; SIM_IDLE: none. */
-uint32_t dispatch_choose(const struct dispatch *d, unsigned cpu);
-/* The CPU, which has none, begins with a task that is not ready (any more). */
-void dispatch_take(struct dispatch *d, unsigned cpu, uint32_t task);
 
-/* ---- the rules of each scheduler (doc/simulation.md, "Schedulers") ---- */
+/* ---- rules.c: those of each scheduler (doc/simulation.md, "Schedulers") ---- */
 
-extern const struct dispatch_rules fair_rules, fair_subtract_rules, fair_attribute_rules; /* fair.c */
-extern const struct dispatch_rules cookies_rules;                                         /* cookies.c */
-extern const struct dispatch_rules specialize_rules;                                      /* specialize.c */
-
-/* What fair-subtract and fair-attribute know of the processor. False: out of memory. */
-bool fair_init(struct dispatch *d, struct sim_params *p, bool attribute);
-/* One wide core. False: out of memory. */
-bool specialize_init(struct dispatch *d);
+/* Gives the rules of a scheduler, any but SIM_RECORDED, to a dispatcher that was made. False: out of memory. */
+bool rules_init(struct dispatch *d, struct sim_params *p, enum sim_scheduler scheduler);
 
 /*
- * fair.c. What a task lost to a frequency that others had reduced, from what a scheduler can count: cycles at each
+ * What a task lost to a frequency that others had reduced, from what a scheduler can count: cycles at each
  * license level and time. G: Gottschlag's dissertation, 7.4.2 (equations 7.1 to 7.7). Frequencies in any one unit.
  */
 
@@ -147,10 +149,10 @@ double fair_ideal(const struct compensation_table *t, const double *cycles, doub
 /* The part of a CPU time that was lost, 0 to 1, where `stalled` (0 to 1) of the cycles waited. G, eq. 7.3. */
 double fair_lost_part(double actual, double ideal, double stalled);
 
-/* ---- scheduling.c: feeds the engine with what a scheduler decides ---- */
+/* ---- dispatch.c: feeds the engine with what a scheduler decides ---- */
 
-/* The scheduler of the options, any but SIM_RECORDED. False: out of memory. scheduling_free in any case. */
-bool scheduling_init(struct dispatch *d, struct sim_params *p, struct sim_workload *w, const struct sim_options *o);
+/* A dispatcher without rules (rules_init). False: out of memory. scheduling_free in any case. */
+bool scheduling_init(struct dispatch *d, struct sim_workload *w);
 /* Once the engine is made, before it runs. False: out of memory. */
 bool scheduling_begin(struct dispatch *d, struct engine *e);
 void scheduling_free(struct dispatch *d);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "schedulers/simulate/workload/drawn_file.h"
+/* Reads the description of a drawn workload, and draws its lengths. */
+#include "schedulers/simulate/workload/drawn.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -340,7 +341,7 @@ static int take_drawn_line(struct drawn_parser *p)
     return drawn_wrong(p, key, "no such key in section %s; known keys: %s", p->section->usage, known);
 }
 
-/* ---- what only the whole file can tell ---- */
+/* ---- checks that need the entire file ---- */
 
 static int find_next(struct drawn_parser *p, struct drawn_task *t, struct drawn_phase *phase)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads a text file line by line, and says what is wrong with one of them. */
 #include "schedulers/simulate/workload/lines.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 enum { LINES_ROOM = 2 * SIM_LINE_MAX };
 
-/* Moves what is left to the front and reads more behind it. */
+/* Moves the rest to the front and appends more. */
 static void read_more(struct sim_lines *l)
 {
     size_t left = (size_t)(l->end - l->at);
@@ -102,7 +103,7 @@ int sim_lines_next(struct sim_lines *l)
                               strncmp(l->line, "PERFILE2", 8) ? "" : "; perf script -i FILE converts it to text");
     while (l->length && l->line[l->length - 1] == '\r')
         l->length--;
-    l->line[l->length] = '\0'; /* in place of the line end; there is room for one behind the last line */
+    l->line[l->length] = '\0'; /* in place of the line end; there is room for one after the last line */
     return 1;
 }
 

@@ -14,7 +14,7 @@ struct sim_lines {
     const char *file; /* for messages */
     FILE *in;
     struct machine_error *err;
-    char *line; /* the present one, without its end and with a NUL behind it; may be written to */
+    char *line; /* the present one, without its end and with a NUL after it; may be written to */
     size_t length;
     uint64_t number; /* of the line, from 1; 0: none yet */
     /* its own */

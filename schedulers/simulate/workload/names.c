@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Numbers texts in the order in which they are first met. */
 #include "schedulers/simulate/workload/names.h"
 
 #include <stdlib.h>

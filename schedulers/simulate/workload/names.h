@@ -8,7 +8,7 @@
 struct sim_names {
     size_t n;
     struct sim_name {
-        char *key; /* its bytes, and a NUL behind them */
+        char *key; /* its bytes, and a NUL after them */
         uint32_t length, hash;
     } * entry;
     uint32_t *slot; /* numbers + 1, 0 where it is free; a power of two of them */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parses one line of perf script. */
 #include "schedulers/simulate/workload/perf_line.h"
 
 #include <string.h>
@@ -161,7 +162,7 @@ static bool take_switch(const char *fields, struct sim_perf_line *out)
     return false;
 }
 
-/* The last "COMM:PID [PRIO]" of some text; `end`: what is behind it, `comm`: where the pid's colon is. */
+/* The last "COMM:PID [PRIO]" of some text; `end`: what comes after it, `comm`: where the pid's colon is. */
 static bool last_thread(const char *text, const char *limit, const char **colon, const char **end, uint32_t *tid)
 {
     for (const char *p = limit; p > text;)

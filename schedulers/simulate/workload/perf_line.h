@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Lines of perf script: "COMM TID [CPU] TIME: EVENT: FIELDS", with PID/TID and a period where they were asked for. The
+ * Lines of perf script: "COMM TID [CPU] TIME: EVENT: FIELDS", with PID/TID and a period where they were requested. The
  * fields of sched_switch are those of the kernel's format (include/trace/events/sched.h), or the short ones of
  * libtraceevent's plugin (plugins/plugin_sched_switch.c). Names of threads may hold anything, up to what looks like a
  * line of this kind.
@@ -38,5 +38,5 @@ struct sim_perf_line {
     const char *missing; /* unreadable: what */
 };
 
-/* A line with a NUL behind it. */
+/* A line with a NUL after it. */
 void sim_perf_parse(const char *line, size_t length, struct sim_perf_line *out);

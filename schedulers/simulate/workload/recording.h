@@ -9,6 +9,7 @@
 #include "schedulers/simulate/workload/lines.h"
 #include "schedulers/simulate/workload/spool.h"
 
+/* CPU numbers are below this: NR_CPUS of x86-64 kernels with MAXSMP. */
 enum { SIM_CPU_NUMBERS = 8192 };
 
 struct sim_recording {
@@ -31,7 +32,7 @@ int sim_recording_open(struct sim_recording *r, const char *path, const struct s
                        struct machine_error *err);
 void sim_recording_close(struct sim_recording *r); /* the workload too, where it is still there */
 
-/* What follows returns 0, or -1 after filling the error. */
+/* All that follow return 0, or -1 after filling the error. */
 
 /* Takes a "# key: value" comment, as far as an option does not say it; others are nothing. May write to the line. */
 int sim_recording_comment(struct sim_recording *r);
@@ -49,13 +50,6 @@ int sim_recording_end(struct sim_recording *r);
 int sim_csv_read(struct sim_recording *r);
 int sim_perf_read(struct sim_recording *r);
 
-/* Whether a line, which need not end in a NUL, is the header of a CSV, or one of perf script. */
+/* True: a line, which need not end in a NUL, is the header of a CSV, or one of perf script. */
 bool sim_csv_is_header(const char *line, size_t length);
 bool sim_perf_is_line(const char *line, size_t length);
-
-/*
- * Tasks as work: fills in `works` (what each did, and that it was blocked while it was away) from the rows of all CPUs,
- * which it reads once and rewinds. MACHINE_OK, MACHINE_BAD_INPUT (a task
- * runs on two CPUs at once: it is several threads of one name) or MACHINE_FAILED after filling *err.
- */
-int sim_works_build(struct sim_workload *w, struct machine_error *err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Keeps rows in memory or in a file until the simulation reads them. */
 #include "schedulers/simulate/workload/spool.h"
 
 #include <errno.h>

@@ -21,7 +21,7 @@ struct sim_spool;
 struct sim_spool *sim_spool_new(void);
 void sim_spool_free(struct sim_spool *s);
 
-/* Adds a row of any length of 0 or more behind a stream; streams are made as they are needed. MACHINE_OK, or
+/* Appends a row of any length of 0 or more to a stream; streams are made as they are needed. MACHINE_OK, or
  * MACHINE_FAILED after filling *err: there is no room in memory or in the file. */
 int sim_spool_push(struct sim_spool *s, unsigned stream, struct sim_row row, struct machine_error *err);
 

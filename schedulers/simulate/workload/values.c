@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Names and numbers as workload files and options have them; apart from the simulator, for who only reads options. */
 #include "schedulers/simulate/workload/values.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/workload.h"
+
+const char *const sim_policy_names[SIM_POLICIES] = {"stock", "timeout", "oracle", "software", "learned", "never"};
+const char *const sim_scheduler_names[SIM_SCHEDULERS] = {"recorded",       "fair", "fair-subtract",
+                                                         "fair-attribute", "core", "specialize"};
+const char *const sim_class_names[SIM_CLASSES] = {"none", "256light", "256heavy", "512light", "512heavy"};
 
 static bool is_digit(char c)
 {

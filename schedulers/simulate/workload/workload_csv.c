@@ -28,9 +28,10 @@ enum csv_column {
 static const char *const csv_names[CSV_COLUMNS] = {"cpu", "time_us", "task",   "class",
                                                    "ipc", "stall",   "cookie", "syscall"};
 
+/* Columns of a file, those that are not ours included. */
 enum { CSV_FIELDS_MAX = 256 };
 
-/* What a CPU does since `at`. */
+/* The row of a CPU since `at`. */
 struct csv_cpu {
     int64_t first; /* it was idle until then */
     int64_t at;
@@ -131,7 +132,7 @@ static int check_cookie(struct csv *c, uint32_t task, bool new_task)
     return 0;
 }
 
-/* What is said of work, not of idle time. */
+/* Reads the columns of work, which idle time has not. */
 static int read_work(struct csv *c, struct sim_row *row)
 {
     const struct sim_workload *w = c->r->w;
@@ -166,7 +167,7 @@ static int read_work(struct csv *c, struct sim_row *row)
     return w->has_cookie ? check_cookie(c, row->task, row->task == before) : 0;
 }
 
-/* What a CPU did until now. Idle time ahead of all work is part of what is ahead of its first row. */
+/* Ends the row of a CPU. Idle time ahead of all work is part of what is ahead of its first row. */
 static int end_row(struct csv *c, unsigned stream, int64_t now)
 {
     struct csv_cpu *s = &c->cpu[stream];

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Opens a workload of whichever kind the file or the name is. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "schedulers/simulate/workload.h"
 #include "schedulers/simulate/workload/recording.h"
-#include "schedulers/simulate/workload/workload_drawn.h"
+#include "schedulers/simulate/workload/drawn.h"
 #include "util/path.h"
 
-/* The rest of the file, with a NUL behind it, to be freed; NULL after filling the error. */
+/* The rest of the file, with a NUL after it, to be freed; NULL after filling the error. */
 static char *rest_of_file(struct sim_recording *r, size_t *length)
 {
     enum { MOST = 1 << 20 };

@@ -155,7 +155,7 @@ TEST(what_is_not_measured_is_said_with_its_remedy)
     r.info.cpus = 2 * r.info.cores;
     free(text);
     char *page = profile_page_of(&r);
-    has(page, "--sources tells them apart.</li>");
+    has(page, "--sources distinguishes them.</li>");
     has(page, "No advice: ");
     free(page);
     sample_profile_free(&r);

@@ -49,7 +49,7 @@ TEST(bars_are_split_and_have_limits)
     script = script_of(&r, PROFILE_CORE, profile_chart_causes);
     snprintf(line, sizeof line, "\n5.6 0 0 5.6 -0.36 0.36 %lu\n", series(6));
     has(script, line);
-    has(script, "not told apart (--sources)");
+    has(script, "not distinguished (--sources)");
     has_not(script, "nan");
     free(script);
     sample_profile_free(&r);

@@ -2,7 +2,7 @@
 /* Rows that are drawn: their distributions, and that a thread does the same wherever it is read. */
 #include <gsl/gsl_cdf.h>
 
-#include "schedulers/simulate/workload/drawn_file.h"
+#include "schedulers/simulate/workload/drawn.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/test.h"
 #include "util/order.h"

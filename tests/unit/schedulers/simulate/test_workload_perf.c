@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedulers/simulate/workload/workload_perf.c, perf_line.c, stamps.c: what ran where, and what was blocked until when,
+/* schedulers/simulate/workload/workload_perf.c, perf_line.c: what ran where, and what was blocked until when,
  * from the text of perf script. */
 #include <unistd.h>
 

@@ -87,9 +87,28 @@ int drawn_file_parse(const char *text, size_t length, const char *file, struct d
                      struct machine_error *err);
 
 /*
- * drawn_streams.c. The rows of a described workload, drawn as they are read: what each thread does, and what each CPU
+ * drawn.c. The rows of a described workload, drawn as they are read: what each thread does, and what each CPU
  * does that plays its threads in turns. Streams are threads, or CPUs. The same seed gives the same rows. 0, or -1: out
  * of memory.
  */
 int drawn_works_open(const struct drawn_file *file, uint64_t seed, struct sim_source *out);
 int drawn_cpus_open(const struct drawn_file *file, unsigned n_cpus, uint64_t seed, struct sim_source *out);
+
+/* ---- workloads that are drawn from a description (doc/simulation.md, "Drawn workloads") ---- */
+
+/*
+ * Opens a workload by the name of a shipped description, or by the path of one: a name with a slash or a dot. The same
+ * description and seed give the same rows; with SMT off, one hyper-thread of each core has all threads of the core.
+ * Returns MACHINE_OK, or after filling *err MACHINE_BAD_INPUT (the name, FILE:LINE, an option that is for recordings)
+ * or MACHINE_FAILED (out of memory).
+ */
+int sim_drawn_open(const char *name_or_path, const struct sim_workload_options *o, struct sim_workload **out,
+                   struct machine_error *err);
+/* The same of a description that was read already; file: its name, for messages. */
+int sim_drawn_read(const char *text, size_t length, const char *file, const char *name,
+                   const struct sim_workload_options *o, struct sim_workload **out, struct machine_error *err);
+/* True: the first line that is no comment, which need not end in a NUL, is that of a description. */
+bool sim_drawn_is_line(const char *line, size_t length);
+
+/* The names of the shipped ones, as data_file_list() gives them. */
+int sim_drawn_list(char ***names, size_t *n);
