@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Limits: exact ones, and how often they hold the truth over random tasks. */
-#include "profiler/limits.h"
+#include "profiler/sums.h"
 #include "tests/support/profile_records.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/test.h"

@@ -2,11 +2,10 @@
 /* Shares of license levels: added up by task and container, and how they are shown and written. */
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <jansson.h>
 
 #include "profiler/names.h"
-#include "profiler/output/profile_output.h"
+#include "profiler/shares.h"
 #include "tests/support/folder.h"
 #include "tests/support/test.h"
 

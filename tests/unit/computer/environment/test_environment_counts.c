@@ -5,7 +5,6 @@
 
 #include "computer/environment/environment_parts.h"
 #include "computer/environment/environment.h"
-#include "tests/support/close_to.h"
 #include "tests/support/fake_environment.h"
 #include "tests/support/test.h"
 

@@ -7,7 +7,7 @@
 #include <x86intrin.h>
 
 #include "drivers/block/block.h"
-#include "drivers/block/block_check.h"
+#include "drivers/block/block_parts.h"
 #include "tests/support/test.h"
 
 static char folder[] = "/tmp/test_block.XXXXXX";

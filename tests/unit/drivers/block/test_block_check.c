@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a block is made of, instruction by instruction, on a CPU with all instruction sets and on one with none. */
-#include "drivers/block/block_check.h"
-#include "drivers/block/block_sets.h"
+#include "drivers/block/block_parts.h"
 #include "tests/support/golden.h"
 #include "tests/support/strict_memory.h"
 #include "tests/support/test.h"

@@ -4,7 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "drivers/block/block_read.h"
+#include "drivers/block/block_parts.h"
+#include "tests/support/golden.h"
 #include "tests/support/test.h"
 
 /* Of a file: its head, code, symbols, sections, and at its very end the names. */

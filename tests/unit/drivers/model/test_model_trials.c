@@ -5,7 +5,7 @@
  */
 #include "drivers/model/model_core.h"
 #include "drivers/model/model_machine.h"
-#include "drivers/model/model_trials.h"
+#include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/test.h"
 

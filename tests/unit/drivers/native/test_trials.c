@@ -2,7 +2,6 @@
 /* alone: durations of trials on this processor */
 /* Trials on this processor, what is refused, how many rounds; and what the kernel counted meanwhile, from made
  * files. */
-#include "drivers/native/between.h"
 #include "drivers/native/trials.h"
 #include "tests/support/folder.h"
 #include "tests/support/random_numbers.h"

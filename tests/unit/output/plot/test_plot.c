@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "output/plot/chart_script.h"
-#include "output/plot/plot.h"
 #include "output/plot/charts.h"
-#include "tests/support/random_numbers.h"
+#include "output/plot/plot.h"
 #include "tests/support/folder.h"
+#include "tests/support/random_numbers.h"
 #include "tests/support/test.h"
 
 /* A throttle and a halt between two levels, in a few repetitions. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a processor says of itself, held against the measurement. */
-#include "output/validate/stated.h"
 #include "output/validate/validate.h"
 #include "tables/registry.h"
 #include "tests/support/test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Descriptions of workloads: what is read, and what is refused with which line. */
-#include "schedulers/simulate/workload/drawn_file.h"
+#include "schedulers/simulate/workload/drawn.h"
 #include "tests/support/test.h"
 
 #define HEAD "format = characterize-workload/1\n"

@@ -2,11 +2,10 @@
 /* Drawn workloads as they are opened, and that those which are shipped have the rates and shares that their sources
  * state. */
 #include <unistd.h>
-
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 
-#include "schedulers/simulate/workload/workload_drawn.h"
+#include "schedulers/simulate/workload/drawn.h"
 #include "tests/support/test.h"
 #include "util/data_file.h"
 

@@ -3,8 +3,7 @@
  * The table variability on a modelled core whose durations are known, in environments to be had or not; what is
  * concluded, said and drawn of it.
  */
-#include "drivers/model/model_trials.h"
-#include "tables/registry.h"
+#include "drivers/model/model_machine.h"
 #include "tests/support/table_rig.h"
 #include "tests/support/test.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table wake: random stages of models come back; units that never sleep have one; when blocks run at full rate. */
-#include "drivers/model/model_trials.h"
+#include "tables/wake/wake.h"
+#include "drivers/model/model_machine.h"
 #include "drivers/native/native.h"
 #include "tables/registry.h"
-#include "tables/wake/wake.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"
