@@ -192,7 +192,8 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
     const struct usual_reading usual = usual_reading(rec, &words);
     const double pooled = pooled_hz(rec, &words, tsc_hz);
     double first = isnan(usual.ticks[0]) ? usual.ticks[1] : usual.ticks[0], hz = NAN;
-    if (!isnan(first) && !trace_get(t, "reading_us") && trace_set_number(t, "reading_us", first / tsc_hz * 1e6))
+    if (!isnan(first) && isnan(trace_number(t, TRACE_READING_US)) &&
+        trace_set_number(t, "reading_us", first / tsc_hz * 1e6))
         return -1;
     for (size_t k = 1; k < rec->n; k++) {
         const uint64_t *now = recording_at(rec, k), *before = now - rec->stride;

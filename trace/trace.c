@@ -271,6 +271,28 @@ const char *trace_get(const struct trace *t, const char *key)
     return m ? m->value : NULL;
 }
 
+double trace_number(const struct trace *t, enum trace_number which)
+{
+    return t->number[which].stated ? t->number[which].value : NAN;
+}
+
+/* Numbers are read once, when they are set. */
+static void note_number(struct trace *t, const char *key, const char *value)
+{
+    static const char *const keys[TRACE_NUMBERS] = {
+        [TRACE_PERIOD_US] = "period_us",         [TRACE_FINE_US] = "fine_us",
+        [TRACE_CLOCK_STEP_NS] = "clock_step_ns", [TRACE_CHAIN_CYCLES] = "chain_cycles",
+        [TRACE_READING_US] = "reading_us",       [TRACE_FREQUENCY_ERROR] = "frequency_error",
+        [TRACE_VOLTS_LATE_US] = "volts_late_us", [TRACE_NULL_COLD_US] = "null_cold_us",
+        [TRACE_NULL_LOST_US] = "null_lost_us"};
+    for (int i = 0; i < TRACE_NUMBERS; i++)
+        if (!strcmp(key, keys[i])) {
+            char *end;
+            t->number[i].value = strtod(value, &end);
+            t->number[i].stated = end != value && !*end;
+        }
+}
+
 int trace_set(struct trace *t, const char *key, const char *value)
 {
     char *copy = strdup(value);
@@ -279,6 +301,7 @@ int trace_set(struct trace *t, const char *key, const char *value)
     for (char *p = copy; *p; p++) /* one line each: a line break would forge the next line of the file */
         if (*p == '\n' || *p == '\r')
             *p = ' ';
+    note_number(t, key, copy);
     struct trace_meta *m = find_meta(t, key);
     if (m) {
         free(m->value);

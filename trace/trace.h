@@ -27,6 +27,20 @@ struct trace_meta {
     char *value;
 };
 
+/* Metadata that are numbers for the analysis; their keys are those of doc/formats.md. */
+enum trace_number {
+    TRACE_PERIOD_US, /* of sampling */
+    TRACE_FINE_US,   /* from here on the period grows */
+    TRACE_CLOCK_STEP_NS,
+    TRACE_CHAIN_CYCLES,
+    TRACE_READING_US,
+    TRACE_FREQUENCY_ERROR,
+    TRACE_VOLTS_LATE_US,
+    TRACE_NULL_COLD_US,
+    TRACE_NULL_LOST_US,
+    TRACE_NUMBERS
+};
+
 /* A column that the analysis does not know: kept as text, so that it can be written out again. */
 struct trace_extra {
     char *name;
@@ -40,6 +54,10 @@ struct trace {
     float *channel[TRACE_CHANNELS]; /* NULL = no such column */
     struct trace_meta *meta;
     size_t n_meta;
+    struct {
+        double value;
+        bool stated;
+    } number[TRACE_NUMBERS]; /* of these, what trace_number() gives */
     struct trace_extra *extra;
     size_t n_extra;
     bool cut;   /* the file's last line had no end, may have been cut, and was left out */
@@ -115,6 +133,8 @@ int trace_put_extra(struct trace *t, size_t extra, const char *text);
 const char *trace_get(const struct trace *t, const char *key);
 int trace_set(struct trace *t, const char *key, const char *value);
 int trace_set_number(struct trace *t, const char *key, double value); /* to 15 digits */
+/* A number of the metadata, however it was set; NaN: it is not stated, or is no number. */
+double trace_number(const struct trace *t, enum trace_number which);
 /* NULL where a key may have this value, as any key may that is not known; else what would be allowed, for a person.
  * Which keys there are, and what each may hold, is in doc/formats.md. */
 const char *trace_key_refuses(const char *key, const char *value);

@@ -120,8 +120,7 @@ static bool can_be_joined(const struct trace *t, const struct clock_reading *clo
 
 int joined_samples(const struct trace *t, struct joined *out)
 {
-    const char *text = trace_get(t, "period_us");
-    const double period = text ? strtod(text, NULL) : 0;
+    const double period = trace_number(t, TRACE_PERIOD_US);
     const struct clock_reading clock = clock_reading_of(t);
     *out = (struct joined){*t, can_be_joined(t, &clock, period)};
     if (!out->own)

@@ -18,6 +18,7 @@ struct trace part_told_by(const struct trace *null, const struct trace *t)
     struct trace named = null ? *null : *t;
     named.meta = t->meta;
     named.n_meta = t->n_meta;
+    memcpy(named.number, t->number, sizeof named.number);
     return named;
 }
 

@@ -224,10 +224,10 @@ struct null_shows {
 /* By the null, or without one as the trace tells it. 0, or -1: out of memory. */
 static int null_look(const struct trace *t, const struct trace *null, struct null_shows *out)
 {
-    const char *told = trace_get(t, "null_cold_us");
+    const double told = trace_number(t, TRACE_NULL_COLD_US);
     char why[200];
     struct phases p;
-    *out = (struct null_shows){!null && told ? strtod(told, NULL) : 0, false};
+    *out = (struct null_shows){null || isnan(told) ? 0 : told, false};
     if (!null || trace_count_runs(null) < NULLS_LEAST)
         return 0;
     int found = find_uniform(null, &p, why, sizeof why);

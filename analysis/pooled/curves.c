@@ -130,10 +130,10 @@ static size_t usual_lengths(struct pooled *p, size_t step, double *x)
 /* The step of the time stamps: as the trace tells it, or the least by which the lengths of samples differ. x: them. */
 static double clock_step(const struct pooled *p, double *x, size_t n)
 {
-    const char *told = trace_get(p->trace, "clock_step_ns");
+    const double told = trace_number(p->trace, TRACE_CLOCK_STEP_NS);
     double least = INFINITY;
-    if (told)
-        return strtod(told, NULL) * 1e-3;
+    if (!isnan(told))
+        return told * 1e-3;
     gsl_sort(x, 1, n);
     for (size_t i = 1; i < n; i++)
         if (x[i] - x[i - 1] > SAME_LENGTH_US)

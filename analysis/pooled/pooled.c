@@ -33,7 +33,7 @@ bool pooled_suits(const struct trace *t)
 {
     struct clock_reading clock = clock_reading_of(t);
     /* with a period that grows, the end of a recording has other samples than its begin (tail/) */
-    if (!trace_get(t, "from") || !trace_get(t, "to") || trace_get(t, "fine_us") || !tells_rates(t))
+    if (!trace_get(t, "from") || !trace_get(t, "to") || !isnan(trace_number(t, TRACE_FINE_US)) || !tells_rates(t))
         return false;
     if (trace_count_runs(t) < POOLED_RUNS_LEAST)
         return clock.one_clock; /* nothing tells what those show */
@@ -446,10 +446,9 @@ static int pooled_answer(const struct pooled_answer *a)
  * has states of its own, which no switch of code has. 0, or -1: out of memory. */
 static int null_loss(const struct trace *t, const struct trace *null, double *lost_us, bool *moves)
 {
-    const char *told = trace_get(t, "null_lost_us");
     struct pooled p;
     struct pooled_states s = {0};
-    *lost_us = told ? strtod(told, NULL) : NAN;
+    *lost_us = trace_number(t, TRACE_NULL_LOST_US);
     *moves = false;
     if (!null)
         return 0;

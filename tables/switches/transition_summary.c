@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A switch in one line: what the phases come to, and rates of throttled phases with their limits. */
 #include "tables/switches/transition_summary.h"
 
 #include <math.h>
@@ -317,7 +318,7 @@ static bool other_license(const struct phase *a, const struct phase *b)
     return false;
 }
 
-static enum switch_kind transition_summary_kind_of(const struct phases *p, size_t first)
+static enum switch_kind kind_of(const struct phases *p, size_t first)
 {
     bool throttled = false, halted = false, license = false, ramp = false;
     if (first == 0 || first >= p->n_phases || !phases_is_steady(&p->phases[p->n_phases - 1]) ||
@@ -365,9 +366,9 @@ static bool is_borne_out(const struct phases *p, size_t n)
 /* Whether the frequency steps behind the fine part of a long recording: a sample that lost time is left out there. */
 static bool between_coarse_samples(const struct trace *t, const struct phases *p)
 {
-    const char *fine = trace_get(t, "fine_us");
+    const double fine = trace_number(t, TRACE_FINE_US);
     const struct transition *last = p->n_transitions ? &p->transitions[p->n_transitions - 1] : NULL;
-    return fine && last && last->at_us > strtod(fine, NULL) && !(last->latency_us.value > 0);
+    return last && last->at_us > fine && !(last->latency_us.value > 0);
 }
 
 void transition_summarize(const struct trace *trace, const struct phases *p, struct transition_summary *out)
@@ -375,7 +376,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
     size_t first = transition_first_phase_after_switch(p);
     memset(out, 0, sizeof *out);
     out->latency_us = out->wait_us = out->overhead_us = out->from_ghz = out->to_ghz = unknown;
-    out->kind = transition_summary_kind_of(p, first);
+    out->kind = kind_of(p, first);
     out->n = agreeing(p);
     describe_limits(p, out);
     if (across_switch(p))

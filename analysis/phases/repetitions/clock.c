@@ -9,14 +9,6 @@
 #include "trace/from_recording.h"
 #include "util/order.h"
 
-static double number_of(const struct trace *t, const char *key)
-{
-    const char *text = trace_get(t, key);
-    char *end;
-    double value = text ? strtod(text, &end) : NAN;
-    return text && end != text && !*end && value >= 0 ? value : NAN;
-}
-
 enum { ENOUGH = 1001 }; /* values, for what is typical */
 
 /* A frequency that the trace is about, to tell ticks from cycles; NaN: none was measured. */
@@ -48,13 +40,13 @@ struct clock_reading clock_reading_of(const struct trace *t)
                               .fixed_work = sampler && !strcmp(sampler, "fixed work")};
     r.one_clock = r.instant && r.fixed_work;
     if (!r.instant) {
-        double step = trace_get(t, "clock_step_ns") ? number_of(t, "clock_step_ns") * 1e-3 / typical_sample_us(t) : 0;
+        double step = trace_number(t, TRACE_CLOCK_STEP_NS) * 1e-3 / typical_sample_us(t);
         r.quantum = step < 1 ? step : 0;
         return r;
     }
-    double quantum = number_of(t, "clock_step_ns") / number_of(t, "chain_cycles") * typical_ghz(t);
-    double reading = number_of(t, "reading_us");
-    double error = number_of(t, "frequency_error");
+    double quantum = trace_number(t, TRACE_CLOCK_STEP_NS) / trace_number(t, TRACE_CHAIN_CYCLES) * typical_ghz(t);
+    double reading = trace_number(t, TRACE_READING_US);
+    double error = trace_number(t, TRACE_FREQUENCY_ERROR);
     r.quantum = quantum < 1 ? quantum : 0;
     r.error = error < 1 ? error : 0;
     r.reading_us = reading > 0 ? reading : 0;

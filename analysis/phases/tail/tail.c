@@ -13,10 +13,8 @@
 
 double tail_begins(const struct trace *t)
 {
-    const char *text = trace_get(t, "fine_us");
-    char *end;
-    double us = text ? strtod(text, &end) : NAN;
-    return text && end != text && us > 0 ? us : NAN;
+    double us = trace_number(t, TRACE_FINE_US);
+    return us > 0 ? us : NAN;
 }
 
 int tail_fine_part(const struct trace *t, double until, struct trace *out)

@@ -25,8 +25,7 @@ enum {
 
 double tail_period_us(const struct trace *t)
 {
-    const char *text = trace_get(t, "period_us");
-    double us = text ? strtod(text, NULL) : 1;
+    double us = trace_number(t, TRACE_PERIOD_US);
     return us > 0 ? us : 1;
 }
 

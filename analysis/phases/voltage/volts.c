@@ -461,8 +461,8 @@ static size_t count_between(const double *time, size_t n, double begin, double e
 /* How long after the kernel's end readings come, and the slack; 0: not known. */
 static double late_us(const struct trace *t)
 {
-    const char *text = trace_get(t, "volts_late_us");
-    return text ? strtod(text, NULL) + LATE_SLACK_US : 0;
+    double us = trace_number(t, TRACE_VOLTS_LATE_US);
+    return isnan(us) ? 0 : us + LATE_SLACK_US;
 }
 
 /* Where the first reading is later than all phases. 0, or -1: out of memory. */
