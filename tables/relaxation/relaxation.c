@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How long a core stays slow after wide code has ended. The cells: relaxation_cells.c. */
-#include "tables/relaxation/relaxation_parts.h"
-
 #include <string.h>
 
 #include "tables/registry.h"
+#include "tables/relaxation/relaxation.h"
 
 #define PERIOD_MOST_US 5.0 /* half a halt of 10 us: longer ones hide where in a sample the frequency rose */
+
+/* A cell takes about so long, s: the pilot, the waits, six experiments of what restarts them, and toggling. */
+#define CELL_SECONDS 2.2
+#define CELL_SECONDS_BRIEF 1.0
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
@@ -31,55 +34,25 @@ static const struct table_column columns[] = {
     {"kept", "", TABLE_WHOLE, false, 0},      /* interrupted and used: hardly any was not, and they agree */
 };
 
-static int relaxation_add(struct cells *out, unsigned kind, const struct payload *from, const struct payload *to,
-                          unsigned cores, const char *by, double seconds)
-{
-    struct cell *c = cells_add(out, from, to, cores, "%s_%s_%s_%u_%s", relaxation_what[kind], from->name, to->name,
-                               cores, by);
-    if (!c)
-        return -1;
-    c->number[0] = kind;
-    c->seconds = seconds;
-    return 0;
-}
-
-static int add_rearm(const struct tables_context *x, struct cells *out, const struct payload *from,
-                     const struct payload *to, unsigned cores)
-{
-    for (size_t i = 0; i <= relaxation_n_rearming; i++) {
-        struct payload by = *from;
-        if (i < relaxation_n_rearming && (!tables_can_run(x, relaxation_rearming[i], &by) ||
-                                          !strcmp(by.name, from->name) || !strcmp(by.name, to->name)))
-            continue;
-        if (x->options->brief && i != 0 && i != relaxation_n_rearming)
-            continue;
-        if (relaxation_add(out, RELAXATION_REARM, from, to, cores, by.name, 0.2))
-            return -1;
-        out->cell[out->n - 1].number[1] = (unsigned)i;
-    }
-    return 0;
-}
-
-static void relaxation_note_settings(const struct tables_options *o, struct table *t)
+static void note_settings(const struct tables_options *o, struct table *t)
 {
     table_set_setting_number(t, "runs", (double)relaxation_runs(o, RELAXATION_WAIT));
     table_set_setting_number(t, "runs_rearm", (double)relaxation_runs(o, RELAXATION_REARM));
     table_set_setting_number(t, "runs_toggle", (double)relaxation_runs(o, RELAXATION_TOGGLE));
     table_set_setting_number(t, "period_us", relaxation_period(o));
     table_set_setting_number(t, "warmup_us", RELAXATION_FROM_US);
-    table_set_setting_number(t, "search_us", RELAXATION_PILOT_US);
+    table_set_setting_number(t, "search_us", RELAXATION_LONGEST_US);
     table_set_setting(t, "observe_us", "2.3 waits and 60 us");
     table_set_setting_number(t, "burst_us", RELAXATION_BURST_US);
     table_set_setting_number(t, "toggle_us", RELAXATION_AGAIN_US);
 }
 
-static int relaxation_plan(const struct tables_context *x, struct cells *out, struct table *t,
-                           struct machine_error *err)
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     static const char *const from[] = {"256fma", "512or", "512fma", "amx"}, *const brief[] = {"512or"};
     struct payload kernel[TABLES_KERNELS_MAX], to;
     unsigned cores[TABLES_CORES_MAX];
-    relaxation_note_settings(x->options, t);
+    note_settings(x->options, t);
     if (relaxation_period(x->options) > PERIOD_MOST_US)
         return machine_fail(err, MACHINE_CANNOT, "leave --period out for this table",
                             "this table needs a sampling period of at most %g us, not %g", PERIOD_MOST_US,
@@ -89,12 +62,14 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
     bool fma = (x->info.features & KERNEL_NEEDS_FMA) != 0; /* what runs after the wide code; 64add where it cannot */
     kernel_parse(fma ? "128fma" : "64add", &to, NULL, 0);
     for (size_t i = 0; i < n_cores; i++)
-        for (size_t k = 0; k < n; k++)
-            if (strcmp(kernel[k].name, to.name) != 0 &&
-                (relaxation_add(out, RELAXATION_WAIT, &kernel[k], &to, cores[i], "nothing", 0.6) ||
-                 add_rearm(x, out, &kernel[k], &to, cores[i]) ||
-                 relaxation_add(out, RELAXATION_TOGGLE, &kernel[k], &to, cores[i], "duty", 0.5)))
+        for (size_t k = 0; k < n; k++) {
+            if (strcmp(kernel[k].name, to.name) == 0)
+                continue;
+            struct cell *c = cells_add(out, &kernel[k], &to, cores[i], "%s_%s_%u", kernel[k].name, to.name, cores[i]);
+            if (!c)
                 return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+            c->seconds = x->options->brief ? CELL_SECONDS_BRIEF : CELL_SECONDS;
+        }
     return MACHINE_OK;
 }
 
@@ -104,12 +79,13 @@ const struct table_kind table_relaxation = {
     .name = "relaxation",
     .title = "How long a core stays slow after wide code",
     .about = "time from the last wide instruction to the higher frequency, and what restarts it",
-    .method = "After the wide kernel ends, narrow code runs and is sampled until the frequency rises again; each "
-              "repetition gives one wait. It counts as a wait only if the core runs slower than the same narrow code "
-              "alone, which is measured alternately. Where the waits cluster around two values, the longer one is two "
-              "periods of the timer (G 3.2.3, K). To find out what restarts the wait, other code runs in the middle of "
-              "it; toggling repeats wide code after pauses slightly shorter and slightly longer than the wait. Where "
-              "cycles are not counted the switch itself, beside its null, first tells whether there is a wait.",
+    .method =
+        "After the wide kernel ends, narrow code runs and is sampled until the frequency rises again; each "
+        "repetition gives one wait. It counts as a wait only if the switch, recorded in turn with its null and with "
+        "either kernel alone, leads through a lower frequency than that of the narrow code alone. Where the waits "
+        "cluster around two values, the longer one is two "
+        "periods of the timer (G 3.2.3, K). To find out what restarts the wait, other code runs in the middle of "
+        "it; toggling repeats wide code after pauses slightly shorter and slightly longer than the wait.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "wait_us", "mode", "share"},
     .drafted = {.keys = {"from", "to", "active_cores", "what", "mode"},
@@ -118,7 +94,7 @@ const struct table_kind table_relaxation = {
                 .is = "wait"},
     .exported = EXPORT_WAITS,
     .excluded = {[CHOICE_WARMUP] = RELAXATION_OWN_TIMES, [CHOICE_OBSERVE] = RELAXATION_OWN_TIMES},
-    .plan = relaxation_plan,
+    .plan = plan,
     .measure = relaxation_measure,
     .print = relaxation_print,
     .findings = relaxation_findings,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The relaxation table for a person. */
+/* The relaxation table for a person: lists, findings, and the plot. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "tables/relaxation/relaxation_parts.h"
+#include "tables/relaxation/relaxation.h"
+#include "tables/table/chart_table.h"
 #include "tables/table/pivot.h"
 
 static const struct pivot_field waits[] = {
@@ -46,7 +47,7 @@ void relaxation_print(FILE *out, bool colour, const struct table *t)
 
 enum { SAID_MOST = 5 };
 
-static bool relaxation_text_same_pair(const struct table *t, size_t a, size_t b)
+static bool same_pair(const struct table *t, size_t a, size_t b)
 {
     return table_same_pair(t, a, b) && table_same(t, a, b, "active_cores");
 }
@@ -61,7 +62,7 @@ static bool wait_is_told(const struct table *t, size_t row)
 {
     size_t against;
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is_wait(t, i, 1) && relaxation_text_same_pair(t, i, row))
+        if (is_wait(t, i, 1) && same_pair(t, i, row))
             return estimates_wait_support(t, i, &against) == WAIT_TOLD;
     return false;
 }
@@ -80,8 +81,7 @@ static void tell_wait(FILE *out, const struct table *t, size_t row)
     fprintf(out, "fter %s the core speeds up again after %s us (%s)", table_text(t, row, "from"),
             estimates_field_text(t, row, "wait_us", 1, us), estimates_cores_of(t, row, cores));
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is_wait(t, i, 2) && relaxation_text_same_pair(t, i, row) &&
-            estimates_wait_support(t, i, &against) == WAIT_TOLD)
+        if (is_wait(t, i, 2) && same_pair(t, i, row) && estimates_wait_support(t, i, &against) == WAIT_TOLD)
             fprintf(out, ", in %s %% of cases after %s us", share_text(t, i, share),
                     estimates_field_text(t, i, "wait_us", 1, us));
 }
@@ -148,7 +148,7 @@ static void rearming_found(FILE *out, const struct table *t)
         for (size_t i = 0; i < t->n_rows; i++) {
             const char *by = table_text(t, i, "by");
             if (!table_says(t, i, "what", "rearm") || !table_says(t, i, "rearmed", verdicts[v]) ||
-                !relaxation_text_same_pair(t, i, last))
+                !same_pair(t, i, last))
                 continue;
             if (!said++)
                 fprintf(out, "After %s (%s) %s", table_text(t, last, "from"), estimates_cores_of(t, last, cores),
@@ -204,4 +204,59 @@ void relaxation_findings(FILE *out, const struct table *t)
     waits_found(out, t);
     rearming_found(out, t);
     toggling_found(out, t);
+}
+
+/* ---- plot ---- */
+
+static const char *mode_name(double mode, int *colour)
+{
+    *colour = mode == 1 || mode == 2 ? (int)mode : 0;
+    return mode == 1 ? "one period" : mode == 2 ? "two periods" : "neither";
+}
+
+static void plot_waits(const struct table *t, struct chart *c)
+{
+    const bool cores = chart_varies(t, "active_cores");
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Wait before the frequency rises again", "\xC2\xB5s", "");
+    struct chart_panel *q = chart_add_panel(c, CHART_BARS, "Share of the repetitions", "share", "");
+    char name[200], text[CHART_TEXT_MAX];
+    for (size_t row = 0; row < t->n_rows; row++) {
+        struct estimate wait = estimates_of_table(t, row, "wait_us"), share = estimates_of_table(t, row, "share");
+        int colour;
+        const char *mode = mode_name(table_number(t, row, "mode"), &colour);
+        if (!isfinite(wait.value) || !chart_row_is(t, row, "what", "wait"))
+            continue;
+        chart_pair(t, row, cores, name, sizeof name);
+        chart_add_legend(c, p, mode, colour);
+        chart_add_row(c, p, name, &wait, (struct chart_bar){.colour = colour, .dot = true}, NULL);
+        chart_add_legend(c, q, mode, colour);
+        snprintf(text, sizeof text, "%.2f", share.value);
+        chart_add_row(c, q, name, &share, (struct chart_bar){.colour = colour, .lane = colour == 2, .lanes = 2}, text);
+    }
+    chart_tell_omitted(p, p->n_bars, "rows");
+}
+
+/* Rows of another experiment, each with a share and what was done (`by`). */
+static void plot_shares(const struct table *t, struct chart *c, const char *what, const char *title, int colour)
+{
+    const bool cores = chart_varies(t, "active_cores");
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, title, "share of the repetitions", "");
+    char pair[200], name[400], text[CHART_TEXT_MAX];
+    for (size_t row = 0; table_has(t, "what") && row < t->n_rows; row++) {
+        struct estimate share = estimates_of_table(t, row, "share");
+        const char *by = table_text(t, row, "by");
+        if (!isfinite(share.value) || !chart_row_is(t, row, "what", what))
+            continue;
+        snprintf(name, sizeof name, "%s: %s", chart_pair(t, row, cores, pair, sizeof pair), by ? by : "?");
+        snprintf(text, sizeof text, "%.2f", share.value);
+        chart_add_row(c, p, name, &share, (struct chart_bar){.colour = colour}, text);
+    }
+    chart_tell_omitted(p, p->n_bars, "rows");
+}
+
+void relaxation_plot(const struct table *t, struct chart *c)
+{
+    plot_waits(t, c);
+    plot_shares(t, c, "rearm", "What restarts the wait: share of the waits that were restarted", 3);
+    plot_shares(t, c, "toggle", "Toggling: share of the pauses in which the frequency rose", 0);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/relaxation/relaxation_fit.h"
-
+/* The distribution of waits over many repetitions: one length or two, and what interruptions did to them. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,6 +9,7 @@
 
 #include "analysis/stats/robust.h"
 #include "analysis/stats/threshold.h"
+#include "tables/relaxation/relaxation.h"
 #include "util/order.h"
 
 #define WITHIN 0.15      /* of a wait: modes of one and of two are far apart; hardly any wait scatters more ... */
@@ -20,12 +20,12 @@
 #define WIDE_SIGMAS 4.0  /* the same of a wait that scatters so much that six reach beyond WITHIN */
 #define WIDTH_LEAST_US 4.0
 #define WIDTH_LEAST 0.01  /* of a wait */
-#define CHANCE_MOST 0.001 /* that waits begun anew at random times gather at twice the wait */
+#define CHANCE_MOST 0.001 /* that waits restarted at random times gather at twice the wait */
 #define FIRST_OVER 1.2    /* the first wait is over */
 #define REJECT 6.0
 enum { TWICE_LEAST = 3, ALONE_PART = 5 /* a fifth */, RARE = 10 /* one in so many */, PEAK_PART = 4 };
 
-static bool relaxation_waits_near(double x, double wait, double times)
+static bool near(double x, double wait, double times)
 {
     return fabs(x - times * wait) < WITHIN * wait;
 }
@@ -68,7 +68,7 @@ static bool belongs(const struct shape *s, int k, double x)
 }
 
 /*
- * Whether values gather at twice the wait. Something that nobody noticed may have started waits anew, at random times:
+ * Whether values gather at twice the wait. Something that nobody noticed may have restarted waits, at random times:
  * these then last for any time from one wait to two (and fewer of them longer). So what lies around twice the wait is
  * held against what lies elsewhere beyond one.
  */
@@ -90,7 +90,7 @@ static struct shape shape_of(const double *x, size_t n, double *scratch)
     struct shape s = {.once = shortest_wait(x, n)};
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
-        if (relaxation_waits_near(x[i], s.once, 1))
+        if (near(x[i], s.once, 1))
             scratch[m++] = x[i];
     if (isnan(s.once) || !m)
         return s;
@@ -141,14 +141,14 @@ static void fill_interrupts(const struct relaxation_rise *r, size_t n, double on
         /* neither so early nor so late that the two answers would be alike */
         if (!(r[i].last_us > 2 * WITHIN * once && r[i].last_us < once * (1 - 2 * WITHIN)))
             continue;
-        if (relaxation_waits_near(after, once, 1) || relaxation_waits_near(after, once, 2))
+        if (near(after, once, 1) || near(after, once, 2))
             x[out->rearmed++] = after;
-        else if (relaxation_waits_near(r[i].at_us, once, 1) || relaxation_waits_near(r[i].at_us, once, 2))
+        else if (near(r[i].at_us, once, 1) || near(r[i].at_us, once, 2))
             out->not_rearmed++;
     }
     size_t single = 0;
     for (size_t i = 0; i < out->rearmed; i++)
-        if (relaxation_waits_near(x[i], once, 1))
+        if (near(x[i], once, 1))
             x[single++] = x[i];
     out->after_interrupt_us = robust_mean(x, single, REJECT, 0.5, NULL);
 }
@@ -187,8 +187,7 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
     }
     out->others = out->at_once + clean - m[0] - m[1];
     for (size_t i = 0; i < clean; i++)
-        out->close += relaxation_waits_near(x[i], shape.once, 1) ||
-                      (m[1] && relaxation_waits_near(x[i], shape.once, 2));
+        out->close += near(x[i], shape.once, 1) || (m[1] && near(x[i], shape.once, 2));
     if (!isnan(shape.once)) {
         fill_shares(r, n, &shape, out);
         fill_interrupts(r, n, shape.once, y, out);

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "tables/relaxation/relaxation_fit.h"
+#include "tables/relaxation/relaxation.h"
 #include "tables/table/estimates.h"
 #include "analysis/stats/threshold.h"
 #include "tables/registry.h"

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "tables/relaxation/relaxation_fit.h"
+#include "tables/relaxation/relaxation.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
 
@@ -90,7 +90,6 @@ static void write_rise(FILE *out, const struct made *m)
     write_number(out, ", first", rise.first_us);
     write_number(out, ", last", rise.last_us);
     write_number(out, ", noise", rise.noise > 0 ? rise.noise : NAN);
-    write_number(out, ", left", rise.left);
     fprintf(out, "\n");
     trace_free(&t);
 }

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "tables/relaxation/relaxation_fit.h"
+#include "tables/relaxation/relaxation.h"
 #include "tests/support/golden.h"
 
 enum { RISES_MOST = 400 };
@@ -49,8 +49,7 @@ static size_t read_rises(const char *text, struct relaxation_rise *r)
             r[n++] = (struct relaxation_rise){.at_us = at + off,
                                               .interruptions = (size_t)(!isnan(first) + (last > first)),
                                               .first_us = first,
-                                              .last_us = last,
-                                              .left = NAN};
+                                              .last_us = last};
         }
     }
     return n;
