@@ -35,8 +35,8 @@ static const struct table_column columns[] = {
     {"note", "", TABLE_TEXT, false, 0},
 };
 
-static const struct switches_wish throttle_wishes[] = {{.runs = 50, .fall_only = true},
-                                                       {.runs = 12, .fall_only = true}}; /* in brief */
+static const struct switches_wish wishes[] = {{.runs = 50, .fall_only = true},
+                                              {.runs = 12, .fall_only = true}}; /* in brief */
 
 /* ---- cells ---- */
 
@@ -58,7 +58,7 @@ static int add_distances(const struct tables_context *x, struct cells *out, unsi
     static const char *const chained[] = {"256or-chain", "512or-chain"};
     const unsigned *n = x->options->brief ? spacings_brief : spacings;
     size_t count = x->options->brief ? sizeof spacings_brief / sizeof *n : sizeof spacings / sizeof *n;
-    const struct switches_wish *w = &throttle_wishes[x->options->brief];
+    const struct switches_wish *w = &wishes[x->options->brief];
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < count; i++) {
             struct payload from = kernel_named("64add"), to;
@@ -74,11 +74,11 @@ static int add_distances(const struct tables_context *x, struct cells *out, unsi
     return 0;
 }
 
-static int throttle_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     unsigned cores[TABLES_CORES_MAX];
-    const struct switches_wish *w = &throttle_wishes[x->options->brief];
+    const struct switches_wish *w = &wishes[x->options->brief];
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
     n = tables_each_once(kernels, n);
     /* with few active cores the first phase of some processors is longer */
@@ -157,8 +157,7 @@ static bool is_certain(const struct switches_seen *s, size_t p)
     return !(ratio.hi >= 1) && !(ratio.value > mildest);
 }
 
-static int throttle_put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s,
-                             struct machine_error *err)
+static int put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s, struct machine_error *err)
 {
     (void)err;
     unsigned number = 0;
@@ -176,11 +175,9 @@ static int throttle_put_rows(struct table *rows, const struct cell *c, const str
     return MACHINE_OK;
 }
 
-static int throttle_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
-                            struct machine_error *err)
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
-    return switches_measure_rows(x, table_throttle.name, c, &throttle_wishes[x->options->brief], throttle_put_rows,
-                                 rows, err);
+    return switches_measure_rows(x, table_throttle.name, c, &wishes[x->options->brief], put_rows, rows, err);
 }
 
 /* ---- distances ---- */
@@ -199,8 +196,8 @@ static bool same_series(const struct table *t, size_t a, size_t b)
     return strcspn(to_b, "@") == length && strncmp(to_a, to_b, length) == 0;
 }
 
-static void throttle_explain(const struct throttle_reach *r, size_t seen, size_t undecided, double farthest, char *out,
-                             size_t size)
+static void explain(const struct throttle_reach *r, size_t seen, size_t undecided, double farthest, char *out,
+                    size_t size)
 {
     if (seen == 0 && undecided)
         snprintf(out, size, "%zu of the distances are undecided, at the others no throttling was found", undecided);
@@ -294,12 +291,12 @@ static int conclude_series(struct table *t, size_t first)
     free(p);
     if (missed > 0)
         return -1;
-    throttle_explain(found ? &reach : NULL, seen, undecided, farthest, note, sizeof note);
+    explain(found ? &reach : NULL, seen, undecided, farthest, note, sizeof note);
     put_reach(t, first, found ? &reach : NULL, undecided, note);
     return 0;
 }
 
-static int throttle_conclude(struct table *t)
+static int conclude(struct table *t)
 {
     size_t measured = t->n_rows;
     for (size_t row = 0; row < measured; row++) {
@@ -326,9 +323,9 @@ const struct table_kind table_throttle = {
                 .only = "part",
                 .is = "phase,reach"},
     .exported = EXPORT_THROTTLING,
-    .plan = throttle_plan,
-    .measure = throttle_measure,
-    .conclude = throttle_conclude,
+    .plan = plan,
+    .measure = measure,
+    .conclude = conclude,
     .print = throttle_print,
     .findings = throttle_findings,
     .plot = throttle_plot,

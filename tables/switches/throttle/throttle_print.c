@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table throttle for a person: phases by pair and cores, reach, findings, and the plot. */
 #include "tables/switches/throttle/throttle.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ enum { GROUPS_TOLD = 3 };
 #define SAME_DURATION 0.1 /* ... or by less than this, relative */
 #define SAME_RATIO 0.1    /* the same for parts of the rate */
 
-static bool throttle_print_same_pair(const struct table *t, size_t a, size_t b)
+static bool same_pair(const struct table *t, size_t a, size_t b)
 {
     return table_says(t, a, "part", "phase") && table_says(t, b, "part", "phase") && table_same_pair(t, a, b);
 }
@@ -43,12 +44,12 @@ static bool same_duration(double a, double b)
 
 static bool is_phase_of(const struct table *t, size_t row, size_t pair, unsigned cores)
 {
-    return throttle_print_same_pair(t, pair, row) && switches_cores(t, row) == cores;
+    return same_pair(t, pair, row) && switches_cores(t, row) == cores;
 }
 
 /* All phases of a pair at one number of active cores: "1/4 20.0, 1/2 20.1"; "0.21 32.3-39.9" where it may well have
  * lasted for longer; "?" where the data do not decide. */
-static void throttle_print_put_phases(struct pivot *p, const struct table *t, size_t pair, unsigned cores)
+static void put_phases(struct pivot *p, const struct table *t, size_t pair, unsigned cores)
 {
     const char *separator = "";
     pivot_word(p, "");
@@ -73,7 +74,7 @@ static void throttle_print_put_phases(struct pivot *p, const struct table *t, si
 static bool first_of_pair(const struct table *t, size_t row)
 {
     for (size_t before = 0; before < row; before++)
-        if (throttle_print_same_pair(t, before, row))
+        if (same_pair(t, before, row))
             return false;
     return table_says(t, row, "part", "phase");
 }
@@ -81,7 +82,7 @@ static bool first_of_pair(const struct table *t, size_t row)
 static bool pair_throttles(const struct table *t, size_t pair)
 {
     for (size_t row = pair; row < t->n_rows; row++)
-        if (throttle_print_same_pair(t, pair, row) && table_number(t, row, "phase") > 0)
+        if (same_pair(t, pair, row) && table_number(t, row, "phase") > 0)
             return true;
     return false;
 }
@@ -90,7 +91,7 @@ static bool pair_throttles(const struct table *t, size_t pair)
 static size_t pair_undecided(const struct table *t, size_t pair)
 {
     size_t row = pair;
-    while (row < t->n_rows && !(throttle_print_same_pair(t, pair, row) && is_undecided(t, row)))
+    while (row < t->n_rows && !(same_pair(t, pair, row) && is_undecided(t, row)))
         row++;
     return row;
 }
@@ -117,7 +118,7 @@ static void print_pairs(FILE *out, bool colour, const struct table *t)
         pivot_line(&p, PIVOT_ROW);
         pivot_pair(&p, t, row);
         for (size_t c = 0; c < n; c++)
-            throttle_print_put_phases(&p, t, row, cores[c]);
+            put_phases(&p, t, row, cores[c]);
     }
     bool other = pivot_print(out, colour, &p);
     if (undecided < t->n_rows) {
@@ -220,7 +221,7 @@ static void tell_none(const struct table *t, struct chart_panel *p)
 }
 
 /* Phases of a change behind each other. A row that has a distance tells how far throttling reaches instead. */
-static void throttle_durations(const struct table *t, struct chart *c)
+static void plot_durations(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");
     struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Throttled phases: duration and share of the full rate",
@@ -270,7 +271,7 @@ static void cut_density(char *name)
     }
 }
 
-static void throttle_distance(const struct table *t, struct chart *c)
+static void plot_distance(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");
     struct chart_panel *p = chart_add_panel(c, CHART_LINES, "Rate of scalar adds with one wide instruction in every N",
@@ -290,8 +291,8 @@ static void throttle_distance(const struct table *t, struct chart *c)
 
 void throttle_plot(const struct table *t, struct chart *c)
 {
-    throttle_durations(t, c);
-    throttle_distance(t, c);
+    plot_durations(t, c);
+    plot_distance(t, c);
 }
 
 /* ---- findings ---- */
@@ -341,7 +342,7 @@ static bool same_ratio(double a, double b)
 }
 
 /* Moves the rows like the first one to the front of the list; returns how many there are. */
-static size_t throttle_print_gather(const struct table *t, size_t *row, size_t n)
+static size_t gather(const struct table *t, size_t *row, size_t n)
 {
     double ratio = table_number(t, row[0], "ipc_ratio"), us = table_number(t, row[0], "duration_us");
     size_t k = 1;
@@ -360,7 +361,7 @@ static size_t find_alike(const struct table *t, size_t *row, size_t n, struct al
 {
     size_t groups = 0;
     for (size_t begin = 0; begin < n;) {
-        struct alike a = {.row = row + begin, .n = throttle_print_gather(t, row + begin, n - begin)};
+        struct alike a = {.row = row + begin, .n = gather(t, row + begin, n - begin)};
         a.ratio = median_of_column(t, a.row, a.n, "ipc_ratio");
         a.us = duration_of(t, a.row, a.n);
         begin += a.n;
@@ -380,7 +381,7 @@ static struct estimate duration_with(const struct table *t, const struct alike *
     struct estimate us = {NAN, NAN, NAN};
     for (size_t i = 0; row && i < a->n; i++)
         for (size_t k = 0; k < t->n_rows; k++)
-            if (throttle_print_same_pair(t, a->row[i], k) && is_first_at(t, k, cores) &&
+            if (same_pair(t, a->row[i], k) && is_first_at(t, k, cores) &&
                 same_ratio(table_number(t, k, "ipc_ratio"), a->ratio)) {
                 row[n++] = k;
                 break;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The core voltage over time: running medians over bins, of readings of which each repetition gives one. */
 #include "tables/switches/voltage/volt_points.h"
 
 #include <math.h>

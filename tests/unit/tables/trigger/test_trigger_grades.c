@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tables/trigger/trigger_fit.h"
+#include "tables/trigger/trigger.h"
 #include "tests/support/close_to.h"
 
 enum { SIGHTS_MOST = 32 };
@@ -61,19 +61,6 @@ static void repetitions_agree_by_four_in_five(void **state)
         if (trigger_agreed(s, n) != cases[i].agreed)
             fail_msg("%s: %d, not %d", cases[i].grades, trigger_agreed(s, n), cases[i].agreed);
     }
-}
-
-static void shares_are_of_those_that_reach_it(void **state)
-{
-    struct sight s[SIGHTS_MOST];
-    size_t n = of_grades("00122333", s);
-    (void)state;
-    assert_close(trigger_share(s, n, 0), 1, 1e-12);
-    assert_close(trigger_share(s, n, 1), 6 / 8.0, 1e-12);
-    assert_close(trigger_share(s, n, 2), 5 / 8.0, 1e-12);
-    assert_close(trigger_share(s, n, 3), 3 / 8.0, 1e-12);
-    assert_close(trigger_share(s, n, 4), 0, 1e-12);
-    assert_true(isnan(trigger_share(s, 0, 0)));
 }
 
 static void expect_grades(const struct sight *s, size_t n, const char *grades)
@@ -155,7 +142,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repetitions_agree_by_four_in_five),
-        cmocka_unit_test(shares_are_of_those_that_reach_it),
         cmocka_unit_test(levels_are_the_grades_where_all_are_counted),
         cmocka_unit_test(frequencies_are_where_one_is_not),
         cmocka_unit_test(a_further_repetition_reaches_what_is_nearer),

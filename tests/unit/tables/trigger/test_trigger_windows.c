@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "tables/trigger/trigger_fit.h"
+#include "tables/trigger/trigger.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
