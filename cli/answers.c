@@ -139,7 +139,7 @@ void answers_tell_findings(FILE *out, const struct table_kind *k, const struct t
 
 void answers_show_table(FILE *out, bool colour, const struct table_kind *k, const struct table *t)
 {
-    table_print(out, colour, t, k->title, k->print);
+    tables_print(out, colour, k, t);
     if (k->findings != NULL && t->n_rows > 0) {
         putc('\n', out);
         answers_tell_findings(out, k, t, SIZE_MAX);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Measuring a table: its plan, each cell that the store does not have yet, its conclusions and its head. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 #include <time.h>
 
 #include "computer/environment/snapshot.h"
-#include "tables/published/published.h"
+#include "tables/published/sku.h"
 #include "tables/table/tables.h"
 #include "util/text_list.h"
 
@@ -27,7 +28,7 @@ struct run {
     char cpus[200];                         /* on which CPUs, "1" or "1,3"; "": no cell tells */
 };
 
-static int engine_out_of_memory(struct machine_error *err)
+static int out_of_memory(struct machine_error *err)
 {
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
@@ -51,7 +52,7 @@ static void note_cpus(struct table *t, const struct tables_options *o)
         table_set_setting(t, "cpus", text);
 }
 
-static void engine_note(struct table *t, const struct tables_context *x)
+static void note(struct table *t, const struct tables_context *x)
 {
     const struct machine_info *info = &x->info;
     table_set_meta(t, "cpu", info->cpu);
@@ -172,7 +173,7 @@ static void widen_dates(struct run *r, const struct table *rows)
 }
 
 /* Into `rows`, which is initialised. */
-static int engine_measure_cell(struct run *r, const struct cell *c, struct table *rows, struct machine_error *err)
+static int measure_cell(struct run *r, const struct cell *c, struct table *rows, struct machine_error *err)
 {
     char counts[COUNTS_SIZE], why[400];
     memset(err, 0, sizeof *err);
@@ -235,7 +236,7 @@ static int store_cell(const struct run *r, const struct cell *c, const struct ta
     if (!s || !s->store)
         return MACHINE_OK;
     char *json = table_to_json(rows);
-    int status = json ? s->store(s->data, r->kind, c, json, err) : engine_out_of_memory(err);
+    int status = json ? s->store(s->data, r->kind, c, json, err) : out_of_memory(err);
     free(json);
     return status;
 }
@@ -249,14 +250,14 @@ static int one_cell(struct run *r, const struct cell *c, struct table *out, stru
     if (!found) {
         struct table rows;
         table_init(&rows, r->kind->name, r->kind->columns, r->kind->n_columns);
-        status = engine_measure_cell(r, c, &rows, err);
+        status = measure_cell(r, c, &rows, err);
         if (status == MACHINE_OK)
             status = store_cell(r, c, &rows, err);
         if (status == MACHINE_OK)
             keep_rows(r, &rows, out);
         table_free(&rows);
     }
-    return status == MACHINE_OK && out->failed ? engine_out_of_memory(err) : status;
+    return status == MACHINE_OK && out->failed ? out_of_memory(err) : status;
 }
 
 static int all_cells(struct run *r, struct table *out, struct machine_error *err)
@@ -278,7 +279,7 @@ static int all_cells(struct run *r, struct table *out, struct machine_error *err
     return r->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
 }
 
-static int engine_plan(struct run *r, struct cells *cells, struct table *out, struct machine_error *err)
+static int plan_cells(struct run *r, struct cells *cells, struct table *out, struct machine_error *err)
 {
     memset(err, 0, sizeof *err);
     int status = r->kind->plan(&r->context, cells, out, err);
@@ -290,7 +291,7 @@ static int engine_plan(struct run *r, struct cells *cells, struct table *out, st
     if (status == MACHINE_OK && !out->failed && cells->n == 0 && out->n_missing == 0)
         status = machine_fail(err, MACHINE_BAD_INPUT, "name more of them, as in --kernels 128fma,512fma",
                               "the kernels given leave nothing to measure");
-    return status == MACHINE_OK && out->failed ? engine_out_of_memory(err) : status;
+    return status == MACHINE_OK && out->failed ? out_of_memory(err) : status;
 }
 
 int tables_plan(const struct table_kind *k, struct machine *m, const struct tables_options *o, struct cells *out,
@@ -301,7 +302,7 @@ int tables_plan(const struct table_kind *k, struct machine *m, const struct tabl
     m->ops->info(m, &r.context.info);
     memset(out, 0, sizeof *out);
     table_init(&unused, k->name, k->columns, k->n_columns);
-    int status = engine_plan(&r, out, &unused, err);
+    int status = plan_cells(&r, out, &unused, err);
     table_free(&unused);
     if (status)
         cells_free(out);
@@ -321,14 +322,14 @@ int tables_measure(const struct table_kind *k, struct machine *m, const struct t
     r.context.data = &r;
     m->ops->info(m, &r.context.info);
     table_init(out, k->name, k->columns, k->n_columns);
-    engine_note(out, &r.context);
-    int status = engine_plan(&r, &cells, out, err);
+    note(out, &r.context);
+    int status = plan_cells(&r, &cells, out, err);
     if (status == MACHINE_OK)
         status = all_cells(&r, out, err);
     if (status == MACHINE_OK && !r.context.info.modelled)
         note_silicon(out, &r);
     if (status == MACHINE_OK && ((k->conclude && k->conclude(out)) || out->failed))
-        status = engine_out_of_memory(err);
+        status = out_of_memory(err);
     if (status == MACHINE_OK)
         tables_note_published(out, o->data_dir);
     cells_free(&cells);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The list of tables. */
 #include <string.h>
 
 #include "tables/registry.h"

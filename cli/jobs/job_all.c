@@ -17,7 +17,7 @@
 #include "cli/progress.h"
 #include "cli/run_directory.h"
 #include "cli/stop.h"
-#include "tables/published/published.h"
+#include "tables/published/sku.h"
 #include "util/clock.h"
 
 #define ALL_DIRECTORY "characterize-all"

@@ -11,7 +11,6 @@
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/answers.h"
-#include "tables/published/published.h"
 #include "tables/published/sku.h"
 
 enum { VALIDATION_BYTES = 1000000 };

@@ -10,7 +10,7 @@
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "output/verdict/verdict.h"
-#include "tables/frequency/frequency_beside.h"
+#include "tables/frequency/frequency.h"
 #include "tables/registry.h"
 #include "util/clock.h"
 

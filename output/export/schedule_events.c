@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tables/umask/meanings.h"
+#include "tables/umask/umask_fit.h"
 #include "output/export/schedule_parts.h"
 
 /* Counts nearly all cycles of the level's kernels and nearly none of the others': the shares that perf's own test of

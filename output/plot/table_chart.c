@@ -23,13 +23,13 @@ static void subtitle(const struct table *t, char *out, size_t size)
 int table_chart(const struct table *t, const char *title, struct chart *c, char *why, size_t why_size)
 {
     const struct table_kind *k = t->name ? tables_find(t->name) : NULL;
-    bool drawn = k && k->plot;
+    bool drawn = k && tables_drawn(k);
     memset(c, 0, sizeof *c);
     c->modelled = table_modelled(t);
     if (!drawn || t->n_rows == 0)
         return error_line(why, why_size, drawn ? "the table has no rows" : "tables of this name have no plot");
     snprintf(c->title, sizeof c->title, "%s", title ? title : t->name);
     subtitle(t, c->subtitle, sizeof c->subtitle);
-    k->plot(t, c);
+    tables_draw(k, t, c);
     return plot_worth(c, "the table has no values to draw", why, why_size);
 }

@@ -126,9 +126,9 @@ const struct report_part *report_contents_add(struct report_contents *c, const s
                                  .title = k->title,
                                  .findings = x->findings,
                                  .svg = x->svg,
-                                 .svg_why = x->svg    ? NULL
-                                            : k->plot ? x->why
-                                                      : "",
+                                 .svg_why = x->svg            ? NULL
+                                            : tables_drawn(k) ? x->why
+                                                              : "",
                                  .files = {x->csv, x->json, x->text, x->svg ? x->plot : NULL}};
     return part;
 }

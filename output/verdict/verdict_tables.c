@@ -10,7 +10,7 @@
 #include "tables/frequency/frequency.h"
 #include "tables/registry.h"
 #include "tables/table/estimates.h"
-#include "tables/wake/wake_table.h"
+#include "tables/wake/wake.h"
 
 /* The kernels that stand for code of their width and weight. */
 static const char *const class_kernels[] = {"128or", "128fma", "256or",      "256fma", "256fma@mem",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What short bursts of wide code cost the code around them, and from which length on they pay. */
+/* The table burst: what short bursts of wide code cost the code around them, and from which length on they pay. */
 #include "tables/burst/burst.h"
 
 #include <math.h>
@@ -13,21 +13,27 @@
 #include "tables/table/tables.h"
 
 enum { COUNT, EVERY_NS }; /* cell.number */
+/* Rounds of all variants: a row needs 3, so one of 4 may be disturbed; 2000 end a cell whose rounds take no time. */
 enum { ROUNDS_LEAST = 4, ROUNDS_MOST = 2000 };
-#define ENOUGH 0.001 /* half of the width of the limits of a loss */
+/* A cell is done when half of the width of the limits of its loss is below this: a loss of 0.1 % is worth no more. */
+#define ENOUGH 0.001
+/* The time for a cell, s, chosen so that the table takes about a minute; bursts LONG_US or more apart need more of it. */
 #define SECONDS 1.0
 #define SECONDS_BRIEF 0.5
-#define SECONDS_LONG 2.0 /* of bursts far apart */
+#define SECONDS_LONG 2.0
 /* Before the first burst of a repetition: longer than the 2 ms that the Intel manual gives for a license to lapse. So
  * long at least, and again as long as bursts are far apart. */
 #define BEFORE_US 3000.0
-#define SETTLE_US 2000.0 /* of bursts that are not looked at */
+/* Bursts of so long, us, are run before those that are measured: the same 2 ms. */
+#define SETTLE_US 2000.0
+/* Bursts are measured for so long, us, where they are less than LONG_US apart; else for two times between bursts, and
+ * from LONGEST_US on for one: otherwise a repetition would be so long that something else runs in most. */
 #define SEEN_US 3000.0
 #define LONG_US 5000.0
 #define LONGEST_US 50000.0
-/* A burst and its narrowest equivalent take less than half of the time: 2 instructions a cycle at 2.5 GHz. */
-#define INSTRUCTIONS_PER_US 5000.0
+/* A burst and its narrowest equivalent may take this part of the time, so that other code is left to be measured. */
 #define PART_MOST 0.5
+#define INSTRUCTIONS_PER_US 5000.0 /* for that: 2 instructions a cycle at 2.5 GHz */
 
 static const double all_counts[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6}, few_counts[] = {1, 1e3};
 static const double all_times[] = {10, 100, 1e3, 1e4, 1e5}, few_times[] = {100, 1e3};
@@ -229,6 +235,92 @@ static int burst_measure(const struct tables_context *x, const struct cell *c, s
     return tables_stop(x, 1) ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
 }
 
+/* ---- views and pictures ---- */
+
+static void put_breakeven(struct pivot *p, const struct table *t, size_t row, enum burst_narrower n)
+{
+    char text[ESTIMATE_TEXT_MAX];
+    const struct estimate e = estimates_of_table(t, row, burst_against[n].breakeven);
+    pivot_mark(p, estimates_known(&e) ? burst_breakeven_text(&e, text) : "-");
+}
+
+static void put_breakeven_half(struct pivot *p, const struct table *t, size_t row)
+{
+    put_breakeven(p, t, row, BURST_HALF);
+}
+
+static void put_breakeven_128(struct pivot *p, const struct table *t, size_t row)
+{
+    put_breakeven(p, t, row, BURST_128);
+}
+
+static bool breaks_even(const struct table *t, size_t row)
+{
+    return table_holds(t, row, "breakeven") || table_holds(t, row, "breakeven128");
+}
+
+static const struct pivot_field every[] = {{"a burst every, us", "every_us", PIVOT_PLAIN, NULL}},
+                                warm[] = {{"instructions", "count", PIVOT_PLAIN, NULL},
+                                          {"us", "warm_us", PIVOT_HALF, NULL}},
+                                breakeven[] = {{"a burst every, us", "every_us", PIVOT_PLAIN, NULL},
+                                               {"of half the width", NULL, PIVOT_PLAIN, put_breakeven_half},
+                                               {"of 128 bits", NULL, PIVOT_PLAIN, put_breakeven_128}};
+static const struct pivot_list views[] = {
+    {.title = "loss of other code, % of its work, by the number of instructions of a burst",
+     .each = "kernel",
+     .n_names = 1,
+     PIVOT_FIELDS(every),
+     .across.column = "count",
+     .cell = {.column = "loss", .show = PIVOT_HALF_PERCENT}},
+    {.title = "duration of a burst, us, by the number of its instructions",
+     .each = "kernel",
+     .n_names = 1,
+     PIVOT_FIELDS(every),
+     .across.column = "count",
+     .cell = {.column = "cold_us", .show = PIVOT_HALF}},
+    {.title = "duration of a burst right after another",
+     .column = "warm_us",
+     .each = "kernel",
+     .once = "count",
+     .n_names = 1,
+     PIVOT_FIELDS(warm)},
+    {.title = "number of instructions from which a burst is cheaper than the same work in code",
+     .shows = breaks_even,
+     .each = "kernel",
+     .once = "every_us",
+     .n_names = 1,
+     PIVOT_FIELDS(breakeven)},
+};
+
+/* A loss that is not above 0 beyond its limits has no colour of a loss. */
+static void fill_loss(const struct table *t, size_t row, struct chart_cell *cell)
+{
+    const struct estimate loss = estimates_of_table(t, row, "loss");
+    if (!estimates_known(&loss))
+        return;
+    cell->state = loss.lo > 0 ? CELL_VALUE : CELL_PLAIN;
+    cell->value = 100 * loss.value;
+    if (loss.lo > 0)
+        snprintf(cell->text, sizeof cell->text, "%.2g", 100 * loss.value);
+    else
+        snprintf(cell->text, sizeof cell->text, "< %.2g", fmax(100 * loss.hi, 0.01));
+}
+
+static const struct picture pictures[] = {
+    {.panel = {.kind = CHART_CELLS,
+               .title = "by the number of instructions of a burst",
+               .y_label = "a burst every, \xC2\xB5s",
+               .note = "<: no loss is told from 0; it is below this 95 % limit.",
+               .scale_label = "loss of other code, %; hatched: not measured",
+               .scale_hi = 1},
+     .each = "kernel",
+     .value = "loss",
+     .times = 100,
+     .name.column = "every_us",
+     .across.column = "count",
+     .cell = fill_loss},
+};
+
 const struct table_kind table_burst = {
     .name = "burst",
     .title = "What bursts of wide code cost",
@@ -244,7 +336,7 @@ const struct table_kind table_burst = {
     .plan = burst_plan,
     .measure = burst_measure,
     .conclude = burst_conclude,
-    .print = burst_print,
+    TABLE_KIND_VIEWS(views),
     .findings = burst_findings,
-    .plot = burst_plot,
+    TABLE_KIND_PICTURES(pictures),
 };

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 
-#include "tables/table/chart.h"
 #include "tables/table/estimates.h"
 #include "tables/table/table.h"
 
@@ -32,7 +31,6 @@ const char *burst_count_text(double count, char out[ESTIMATE_TEXT_MAX]);
 /* "31 [10, 100]", or "at most 100" where no fewer surely cost more. Returns `out`. */
 const char *burst_breakeven_text(const struct estimate *e, char out[ESTIMATE_TEXT_MAX]);
 
+/* Fills the columns `breakeven` and `breakeven128`. Returns 0, or -1: out of memory. Pure. */
 int burst_conclude(struct table *t);
 void burst_findings(FILE *out, const struct table *t);
-void burst_print(FILE *out, bool colour, const struct table *t);
-void burst_plot(const struct table *t, struct chart *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Each core for itself: how fast it runs each class of code alone, how fast while all cores run the same, and whether
+ * The table cores: each core for itself: how fast it runs each class of code alone, how fast while all cores run the same, and whether
  * it throttles at first. Cores of one part differ: dies, favoured cores, kinds, priority turbo.
  */
 #include "tables/cores/cores.h"
@@ -17,14 +17,16 @@
 #include "tables/table/estimates.h"
 #include "tables/registry.h"
 
+/* Rounds of brackets without --runs: 6 are the fewest with which a median has 95 % limits. */
 enum { ROUNDS = 8, ROUNDS_BRIEF = 6 };
-/* Code that throttles a core, as far as is known, does so within the first microseconds (Gottschlag, 5.2.1). */
-#define FIRST_US 12.0 /* a Granite Rapids throttles for 2.7 us: to be seen in the mean */
-#define FIRST_PERIOD_US 2.0
-#define FIRST_RUNS 3      /* so many times the repetitions of a steady frequency: they are short */
-#define SCALAR_US 3000.0  /* before it: more than any known wait (README, Limits) */
-enum { PASS = 0 };        /* cell.number[PASS]: in each pass, everything is measured once */
-#define LEAST_SECONDS 8.0 /* a clock that floats must have time to do so: there are more passes where each is short */
+/* Code that throttles a core, as far as is known, does so within the first microseconds (Gottschlag, 5.2.1). They are
+ * looked at for so long, us: a Granite Rapids throttles for 2.7 us, which shows in the mean. */
+#define FIRST_US 12.0
+#define FIRST_PERIOD_US 2.0 /* one sample each so many us, then: a reading takes less than a tenth of it */
+#define FIRST_RUNS 3        /* so many times the repetitions of a steady frequency: they are short */
+#define SCALAR_US 3000.0    /* scalar code before it, us: more than any known wait (README, Limits) */
+enum { PASS = 0 };          /* cell.number[PASS]: in each pass, everything is measured once */
+#define LEAST_SECONDS 8.0   /* a clock that floats must have time to do so: there are more passes where each is short */
 
 static const char *const classes[] = {"64add", "256or", "256fma", "512or", "512fma", "amx"};
 
@@ -269,6 +271,18 @@ static int cores_measure(const struct tables_context *x, const struct cell *c, s
     return MACHINE_OK;
 }
 
+/* Maps of the cores, coloured by the frequency. */
+static const struct picture pictures[] = {
+    {.panel = {.kind = CHART_CELLS, .title = "one core active", .y_label = "CPU", .scale_label = "GHz"},
+     .value = "freq_ghz",
+     .name.column = "kernel",
+     .across.column = "cpu"},
+    {.panel = {.kind = CHART_CELLS, .title = "all cores active", .y_label = "CPU", .scale_label = "GHz"},
+     .value = "freq_all_ghz",
+     .name.column = "kernel",
+     .across.column = "cpu"},
+};
+
 #define CORES_ALL "each core is measured alone and with all others"
 const struct table_kind table_cores = {
     .name = "cores",
@@ -288,5 +302,5 @@ const struct table_kind table_cores = {
     .measure = cores_measure,
     .conclude = cores_conclude,
     .findings = cores_findings,
-    .plot = cores_plot,
+    TABLE_KIND_PICTURES(pictures),
 };

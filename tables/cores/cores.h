@@ -26,4 +26,3 @@ size_t cores_row_of(const struct table *t, const char *kernel, size_t row);
 const char *cores_next_kernel(const struct table *t, size_t *row);
 
 void cores_findings(FILE *out, const struct table *t);
-void cores_plot(const struct table *t, struct chart *c);

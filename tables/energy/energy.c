@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Power and energy per operation of each width above a PAUSE loop, at the automatic frequency and, where one can be
+ * The table energy: power and energy per operation of each width above a PAUSE loop, at the automatic frequency and, where one can be
  * fixed, at one that every width reaches (dissertation on Skylake-SP AVX overhead, section 3.1 and figure 3.1). An
  * operation is one counted instruction of the kernel.
  */
@@ -16,10 +16,13 @@
 #include "probes/steady.h"
 #include "tables/energy/energy.h"
 #include "tables/registry.h"
+#include "util/text_list.h"
 
-enum { AUTOMATIC, FIXED, MODES };
+enum { AUTOMATIC, FIXED, MODES }; /* cell.number[0]: at which frequency */
 static const char *const mode_names[MODES] = {"automatic", "fixed"};
-static const double FIXED_TOLERANCE = 0.01; /* a frequency farther from the fixed one was not fixed */
+/* A frequency farther from the fixed one than this, relative, was not fixed; the smallest step, 100 MHz of 5.5 GHz, is
+ * nearly twice as large. */
+static const double FIXED_TOLERANCE = 0.01;
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},
@@ -304,6 +307,48 @@ static int energy_measure(const struct tables_context *x, const struct cell *c, 
     return MACHINE_OK;
 }
 
+/* ---- views and pictures ---- */
+
+static const struct pivot_field fields[] = {
+    {"kernel", "kernel", PIVOT_PLAIN, NULL},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"frequency", "mode", PIVOT_PLAIN, NULL},
+    {"GHz", "freq_ghz", PIVOT_PLAIN, NULL},
+    {"above PAUSE\nW [95 % limits]", "watts", PIVOT_PLAIN, NULL},
+    {"per operation\nnJ [95 % limits]", "nj_per_op", PIVOT_PLAIN, NULL},
+    {"64 bits\nnJ", "nj_per_lane", PIVOT_ALONE, NULL},
+    {"PAUSE\nW", "idle_watts", PIVOT_ALONE, NULL},
+    {"PAUSE\nGHz", "idle_ghz", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_list views[] = {{.n_names = 3, PIVOT_FIELDS(fields)}};
+
+/* "512fma at 2.10 GHz, 4 cores, automatic": what does not vary in the table is left out. */
+static const char *bar_name(const struct table *t, size_t row, char out[CHART_NAME_MAX])
+{
+    const char *kernel = table_text(t, row, "kernel"), *mode = table_text(t, row, "mode");
+    double freq = table_number(t, row, "freq_ghz"), cores = table_number(t, row, "active_cores");
+    snprintf(out, CHART_NAME_MAX, "%s", kernel ? kernel : "?");
+    if (isfinite(freq))
+        text_list_add(out, CHART_NAME_MAX, " at ", "%.2f GHz", freq);
+    if (isfinite(cores) && chart_varies(t, "active_cores"))
+        text_list_add(out, CHART_NAME_MAX, ", ", "%.0f core%s", cores, cores == 1 ? "" : "s");
+    if (mode && chart_varies(t, "mode"))
+        text_list_add(out, CHART_NAME_MAX, ", ", "%s", mode);
+    return out;
+}
+
+static const struct picture pictures[] = {
+    {.panel = {.kind = CHART_BARS, .title = "Energy per operation", .x_label = "nJ per operation"},
+     .value = "nj_per_op",
+     .name.text = bar_name,
+     .omitted = "rows"},
+    {.panel = {.kind = CHART_BARS, .title = "Power above an idle loop", .x_label = "W"},
+     .value = "watts",
+     .name.text = bar_name,
+     .look.colour = 1,
+     .omitted = "rows"},
+};
+
 const struct table_kind table_energy = {
     .name = "energy",
     .title = "Power and energy of an operation above a PAUSE loop",
@@ -321,7 +366,7 @@ const struct table_kind table_energy = {
                                      "what they execute"},
     .plan = energy_plan,
     .measure = energy_measure,
-    .print = energy_print,
+    TABLE_KIND_VIEWS(views),
     .findings = energy_findings,
-    .plot = energy_plot,
+    TABLE_KIND_PICTURES(pictures),
 };

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts of the table energy: what code costs above a loop that does nothing, from the energy of the package with
- * either; its words and its plot. */
+/* What code costs above a loop that does nothing, from the energy of the package with either. */
 #pragma once
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "probes/energy.h"
-#include "tables/table/chart.h"
 #include "tables/table/table.h"
 
 /* GHz. */
 double energy_ghz(const struct energy_stretch *s);
 
-/* More than this part of the recorded time lost: the power is no longer that of the code. */
+/* Of the recorded time so much may be lost; with more, the power is no longer that of the code. */
 #define ENERGY_LOST_MOST 0.01
 bool energy_disturbed(const struct energy_stretch *s);
 
@@ -38,8 +37,5 @@ struct energy_cost {
  */
 struct energy_cost energy_cost_of(const struct energy_stretch *idle, const struct energy_stretch *code, unsigned cores);
 
-table_print_rows energy_print;
 /* Power and energy of the widths of one operation, and where they are not those of the code alone. */
 void energy_findings(FILE *out, const struct table *t);
-/* A bar for each row. */
-void energy_plot(const struct table *t, struct chart *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Frequencies: each kernel at each number of active cores, on one CPU of each kind of core, by brackets against the
+ * The table frequency: each kernel at each number of active cores, on one CPU of each kind of core, by brackets against the
  * first kernel (probes/brackets.h). Two at each number of cores are measured again after the others, which shows
  * whether the frequency moves by itself: in most virtual machines it does, since others share the processor.
  */
@@ -20,9 +20,10 @@
 
 /* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
 #define SLACK (FREQUENCY_SAME / 2)
-#define ENOUGH 0.0025 /* half of the width of a ratio's limits */
-/* Rounds, where --runs does not tell: more than a median needs for limits; and s of a cell, which models do not spend,
- * as their limits suffice. */
+/* A cell is done when half of the width of its ratios' limits is below this: about half of FREQUENCY_SAME. */
+#define ENOUGH 0.0025
+/* Rounds, where --runs does not tell: more than a median needs for limits; and the time for a cell, s, which models do
+ * not need, as their limits suffice. */
 enum { ROUNDS_LEAST = 10, ROUNDS_LEAST_BRIEF = 6, ROUNDS_MOST = 600 };
 static const double SECONDS = 3, SECONDS_BRIEF = 1.5;
 enum { AGAIN = 0 }; /* cell.number[AGAIN]: 1 = the first and the last kernel are measured again */
@@ -354,6 +355,31 @@ static int frequency_measure(const struct tables_context *x, const struct cell *
     return status;
 }
 
+/* ---- beside a neighbor ---- */
+
+int frequency_beside(struct machine *m, const struct tables_options *o, const struct payload *neighbor,
+                     struct beside_result *out, struct machine_error *err)
+{
+    const struct payload plain = kernel_named("64add");
+    struct tables_context x = {.machine = m, .options = o};
+    struct cell c = {.id = "beside", .a = plain, .cpu = o->cpu, .active_cores = o->n_active ? o->active[0] : 0};
+    struct beside_setup s;
+    m->ops->info(m, &x.info);
+    beside_defaults(&s, &plain, neighbor);
+    s.machine = tables_setup(&x, table_frequency.name, &c);
+    s.machine.corunner = plain;
+    s.seconds = o->seconds > 0 ? o->seconds : s.seconds;
+    return beside_run(m, &s, out, err);
+}
+
+static const struct picture pictures[] = {
+    {.panel = {.kind = CHART_LINES, .x_label = "active cores", .y_label = "frequency (GHz)", .whole_x = true},
+     .each = "cpu",
+     .value = "freq_ghz",
+     .name.column = "kernel",
+     .across.column = "active_cores"},
+};
+
 const struct table_kind table_frequency = {
     .name = "frequency",
     .title = "Frequency by license level and active cores",
@@ -373,5 +399,6 @@ const struct table_kind table_frequency = {
     .conclude = frequency_conclude,
     .print = frequency_print,
     .findings = frequency_findings,
+    TABLE_KIND_PICTURES(pictures),
     .plot = frequency_plot,
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The text of a file of published figures (doc/sku-format.md). */
 #include "tables/published/sku.h"
 
 #include <ctype.h>

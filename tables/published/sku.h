@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tables/table/table.h"
 #include "util/data_file.h"
 #include "util/error.h"
 
@@ -62,7 +63,7 @@ bool sku_is_of(const struct sku *s, const char *cpu);
 size_t sku_published(const struct sku *s);
 void sku_free(struct sku *s);
 
-/* ---- sku_file.c ---- */
+/* ---- published.c ---- */
 
 /*
  * Reads the figures of a shipped SKU (data/skus/NAME.sku), of what all SKUs of a microarchitecture have in common
@@ -76,3 +77,14 @@ int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, st
 int sku_list(const char *data_dir, char ***names, size_t *n);
 /* Those of microarchitectures. */
 int sku_list_common(const char *data_dir, char ***names, size_t *n);
+
+/*
+ * The shipped figures (data/skus/) of the processor whose brand string `cpu` is: MACHINE_OK and sku_free(out) later;
+ * MACHINE_CANNOT: there are none; or another status after filling *err: there are none among the files that can be
+ * read, and one cannot. data_dir: NULL = the shipped data.
+ */
+int tables_find_sku(const char *cpu, const char *data_dir, struct sku *out, struct machine_error *err);
+
+/* Puts those of table `t` into its detail "published", if there are any. What cannot be read is left out, as
+ * the figures are for display alone, and the setting "published_figures" says why. */
+void tables_note_published(struct table *t, const char *data_dir);

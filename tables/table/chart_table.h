@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the plots of the tables share: how rows become series, bars and names of a chart. Pure. */
+/* How rows of a table become panels of a chart: described by pictures, or by hand with what those are made of. Pure. */
 #pragma once
 
 #include "tables/table/chart.h"
@@ -8,9 +8,6 @@
 
 /* Rows of a panel of bars, and lines of one, at most: more could not be told apart; the table has them all. */
 enum { CHART_ROWS_MAX = 64, CHART_LINES_MAX = 14 };
-
-/* A key as text, be it text or a number; "" where it is absent. Returns `out`. */
-const char *chart_key(const struct table *t, size_t row, const char *column, char *out, size_t size);
 
 /* Whether a column has more than one value. */
 bool chart_varies(const struct table *t, const char *column);
@@ -31,8 +28,38 @@ void chart_add_row(struct chart *c, struct chart_panel *p, const char *category,
 void chart_tell_omitted(struct chart_panel *p, size_t shown, const char *what);
 
 /*
- * chart_group.c. Categories of a panel whose bars are alike become one: as many, of one look, and the ends of each
+ * Categories of a panel whose bars are alike become one: as many, of one look, and the ends of each
  * differ by at most `relative` of them or `absolute`. The first one's name stays, with how many more there are; its
  * bars end at the mean, with limits that hold all of theirs, and have the text only if it is the same in all.
  */
 void chart_group_alike(struct chart *c, struct chart_panel *p, double relative, double absolute);
+
+/* ---- pictures ---- */
+
+/* A name that a row has in a picture: the text of a column, or what `text` writes into `out` ("": the row is left out). */
+struct picture_name {
+    const char *column;
+    const char *(*text)(const struct table *t, size_t row, char out[CHART_NAME_MAX]);
+};
+/*
+ * A panel of the rows of a table:
+ * CHART_BARS: a bar for each row, in the category `name`;
+ * CHART_LINES: a point for each row in the series `name`, at the number in the column across.column;
+ * CHART_CELLS: a cell for each row, in the line `name` and the column `across`.
+ * Rows without a finite value are left out; where the axis of the value is logarithmic, those that are not above 0, too.
+ */
+struct picture {
+    struct chart_panel panel;  /* its kind, texts and axes, without contents; scale_hi: at least */
+    const char *each;          /* a panel for each value of this column, which stands before the title; NULL: one */
+    const char *column, *says; /* the rows of which this column says that, if the table has it; NULL: all */
+    const char *value;         /* the column with it */
+    double times;              /* by which the value is multiplied; 0: 1 */
+    struct picture_name name, across;
+    struct chart_bar look; /* of the bars: colour, dot */
+    /* Fills a cell that has a value; NULL: the value, with two decimals. */
+    void (*cell)(const struct table *t, size_t row, struct chart_cell *cell);
+    const char
+        *omitted; /* what rows are called in the note on those for which there is no place; NULL: all are drawn */
+};
+/* Adds its panels to a chart. */
+void picture_draw(const struct picture *p, const struct table *t, struct chart *c);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Values with limits in rows: as text, compared; levels of the table frequency, and what supports a wait. */
 #include "tables/table/estimates.h"
 #include "util/plain_text.h"
 
@@ -12,6 +13,7 @@
 #define NO_STEPS "no steps"            /* with which the setting `steps` begins where the frequency floats */
 #define RELATIVE "levels by the ratio" /* ... and where ratios tell levels all the same */
 #define NOTED "frequency_levels"
+/* Single waits scatter by this, relative, and by so many us at least: two of one pair that differ by less agree. */
 #define WAIT_SLACK 0.02
 #define WAIT_SLACK_US 2.0
 
@@ -192,7 +194,7 @@ bool estimates_noted_floating(const struct table *t)
 
 /* ---- waits ---- */
 
-static bool estimates_same_pair(const struct table *t, size_t a, size_t b)
+static bool same_pair(const struct table *t, size_t a, size_t b)
 {
     double x = table_number(t, a, "active_cores"), y = table_number(t, b, "active_cores");
     return table_same(t, a, b, "from") && table_same(t, a, b, "to") && (!isfinite(x) || !isfinite(y) || x == y);
@@ -202,7 +204,7 @@ static bool estimates_same_pair(const struct table *t, size_t a, size_t b)
 static bool is_longest_pause(const struct table *t, size_t row)
 {
     for (size_t i = 0; i < t->n_rows; i++)
-        if (estimates_same_pair(t, row, i) && table_says(t, i, "what", "toggle") &&
+        if (same_pair(t, row, i) && table_says(t, i, "what", "toggle") &&
             table_number(t, i, "duty_us") > table_number(t, row, "duty_us"))
             return false;
     return true;
@@ -225,7 +227,7 @@ static bool is_contradicted(const struct table *t, size_t row, const struct esti
     struct estimate twice = {2 * once.value, 2 * once.lo, 2 * once.hi};
     for (size_t i = 0; i < t->n_rows; i++) {
         struct estimate other = estimates_of_table(t, i, "wait_us");
-        if (i == row || !estimates_same_pair(t, row, i) || !estimates_known(&other) || !tells_wait(t, i, once.value) ||
+        if (i == row || !same_pair(t, row, i) || !estimates_known(&other) || !tells_wait(t, i, once.value) ||
             estimates_agree(&other, &once, slack) || estimates_agree(&other, &twice, 2 * slack))
             continue;
         *against = i;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The printer of tables for a person: lines of fields, aligned, and the views that fill them from rows. */
 #include "tables/table/pivot.h"
 
 #include <math.h>
@@ -287,7 +288,7 @@ void pivot_notes(FILE *out, bool colour, const char *heading, const char *text, 
         fprintf(out, "  ... and %zu more\n", n - most);
 }
 
-/* ---- rows as they stand in a table ---- */
+/* ---- views of the rows of a table ---- */
 
 const char *pivot_number_text(const struct table_column *c, double x, char out[ESTIMATE_TEXT_MAX])
 {
@@ -297,53 +298,213 @@ const char *pivot_number_text(const struct table_column *c, double x, char out[E
     return out;
 }
 
+/* In one line, or in two where a heading has a line break. */
 void pivot_headings(struct pivot *p, const struct pivot_field *fields, size_t n)
 {
-    pivot_line(p, PIVOT_HEADING);
+    bool two = false;
     for (size_t i = 0; i < n; i++)
-        pivot_word(p, fields[i].heading);
+        two = two || strchr(fields[i].heading, '\n');
+    for (int line = !two; line < 2; line++) {
+        pivot_line(p, PIVOT_HEADING);
+        for (size_t i = 0; i < n; i++) {
+            const char *end = strchr(fields[i].heading, '\n');
+            if (line)
+                pivot_word(p, end ? end + 1 : fields[i].heading);
+            else
+                pivot_text(p, "%.*s", end ? (int)(end - fields[i].heading) : 0, fields[i].heading);
+        }
+    }
 }
 
-static void put_field(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *f)
+static bool view_has(const struct pivot_list *l, const struct table *t, size_t row)
 {
-    const struct table_column *c = t->columns;
+    const char *column = l->column;
+    if (column && !(l->says ? table_says(t, row, column, l->says) : table_holds(t, row, column)))
+        return false;
+    return !l->shows || l->shows(t, row);
+}
+
+/* The sum of a column over the rows of a line; NaN where none has a value. */
+static double sum_of(const struct pivot_list *l, const struct table *t, size_t row, const char *column)
+{
+    double sum = NAN;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        double x = table_number(t, i, column);
+        if (isfinite(x) && view_has(l, t, i) && table_same(t, row, i, l->once))
+            sum = isnan(sum) ? x : sum + x;
+    }
+    return sum;
+}
+
+static void put_half(struct pivot *p, const struct estimate *e)
+{
+    const double half = estimate_half(e);
+    const int decimals = isfinite(half) && half > 0 ? (int)fmin(fmax(ceil(1 - log10(half)), 0), 4) : 3;
+    pivot_number(p, e->value, decimals);
+    if (isfinite(e->value) && isfinite(half))
+        pivot_more(p, " \xC2\xB1%.*f", decimals, half);
+}
+
+static void put_field(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *f,
+                      const struct pivot_list *l)
+{
+    const struct table_column *c = table_column_named(t, f->column ? f->column : "");
     char text[ESTIMATE_TEXT_MAX];
-    while (c < t->columns + t->n_columns && strcmp(c->name, f->column) != 0)
-        c++;
-    if (c == t->columns + t->n_columns || c->type == TABLE_TEXT) {
-        const char *word = table_text(t, row, f->column);
+    if (f->put) {
+        f->put(p, t, row);
+        return;
+    }
+    if (!c || c->type == TABLE_TEXT) {
+        const char *word = table_text(t, row, f->column ? f->column : "");
         pivot_word(p, word && *word ? word : NULL);
         return;
     }
-    const struct estimate e = estimates_of_table(t, row, f->column), percent = estimate_percent(&e);
+    struct estimate e = estimates_of_table(t, row, f->column);
     int decimals = c->type == TABLE_WHOLE ? 0 : c->decimals;
+    if (f->show == PIVOT_SUM && l)
+        e.value = sum_of(l, t, row, f->column);
+    if (f->show == PIVOT_PERCENT || f->show == PIVOT_HALF_PERCENT) {
+        e = estimate_percent(&e);
+        decimals -= 2;
+    }
     if (table_is_code(c))
         pivot_mark(p, pivot_number_text(c, e.value, text));
-    else if (f->show == PIVOT_PERCENT)
-        pivot_value(p, &percent, decimals - 2);
+    else if (f->show == PIVOT_HALF || f->show == PIVOT_HALF_PERCENT)
+        put_half(p, &e);
+    else if (f->show == PIVOT_ALONE)
+        pivot_number(p, e.value, decimals);
     else
-        pivot_value(p, f->show == PIVOT_ALONE ? &(const struct estimate){e.value, NAN, NAN} : &e, decimals);
+        pivot_value(p, &e, decimals);
 }
 
 void pivot_fields(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *fields, size_t n)
 {
     pivot_line(p, PIVOT_ROW);
     for (size_t i = 0; i < n; i++)
-        if (fields[i].put)
-            fields[i].put(p, t, row);
-        else
-            put_field(p, t, row, &fields[i]);
+        put_field(p, t, row, &fields[i], NULL);
+}
+
+/* Whether two rows are in one view. */
+static bool together(const struct pivot_list *l, const struct table *t, size_t a, size_t b)
+{
+    return view_has(l, t, b) && (!l->each || table_same(t, a, b, l->each));
+}
+
+/* Of the rows that are together with `of`, which is the first of them, those that are the first of their value in a
+ * column (NULL: `of` alone). Returns how many. */
+static size_t first_rows(const struct pivot_list *l, const struct table *t, size_t of, const char *column, size_t *rows)
+{
+    size_t n = 0;
+    for (size_t row = of; row < t->n_rows; row++) {
+        size_t i = 0;
+        while (i < n && column && !table_same(t, rows[i], row, column))
+            i++;
+        if (i == n && together(l, t, of, row) && (column || n == 0))
+            rows[n++] = row;
+    }
+    return n;
+}
+
+/* What names a line or a column of a matrix. */
+static void put_name(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *f)
+{
+    char text[ESTIMATE_TEXT_MAX];
+    if (f->put)
+        f->put(p, t, row);
+    else if (isfinite(table_number(t, row, f->column)))
+        pivot_mark(p, table_field_text(t, row, f->column, text, sizeof text));
+    else
+        pivot_word(p, table_text(t, row, f->column));
+}
+
+/* The lines of a matrix from the rows of the names in `lines` and of the values across in `columns`. */
+static void put_matrix(struct pivot *p, const struct table *t, const struct pivot_list *l, const size_t *lines,
+                       size_t n_lines, const size_t *columns, size_t n_columns)
+{
+    const char *down = l->fields[0].column;
+    pivot_headings(p, l->fields, l->n_fields);
+    for (size_t k = 0; k < n_columns; k++)
+        put_name(p, t, columns[k], &l->across);
+    for (size_t i = 0; i < n_lines; i++) {
+        pivot_line(p, PIVOT_ROW);
+        for (size_t f = 0; f < l->n_fields; f++)
+            put_name(p, t, lines[i], &l->fields[f]);
+        for (size_t k = 0; k < n_columns; k++) {
+            size_t row = lines[0];
+            while (row < t->n_rows &&
+                   !(together(l, t, lines[0], row) && table_same(t, row, columns[k], l->across.column) &&
+                     (!down || table_same(t, row, lines[i], down))))
+                row++;
+            if (row < t->n_rows)
+                put_field(p, t, row, &l->cell, l);
+            else
+                pivot_mark(p, "-");
+        }
+    }
+}
+
+static void put_list(struct pivot *p, const struct table *t, const struct pivot_list *l, size_t of, size_t *rows)
+{
+    size_t n = l->once ? first_rows(l, t, of, l->once, rows) : 0;
+    pivot_headings(p, l->fields, l->n_fields);
+    for (size_t row = of; row < t->n_rows && !l->once; row++)
+        if (together(l, t, of, row))
+            rows[n++] = row;
+    for (size_t i = 0; i < n; i++) {
+        pivot_line(p, PIVOT_ROW);
+        for (size_t f = 0; f < l->n_fields; f++)
+            put_field(p, t, rows[i], &l->fields[f], l);
+    }
+}
+
+/* Prints the view of the rows that are together with `of`. rows: room for two lists of all rows; NULL: out of memory. */
+static bool print_view(FILE *out, bool colour, const struct table *t, const struct pivot_list *l, size_t of,
+                       size_t *rows)
+{
+    struct pivot p;
+    char name[ESTIMATE_TEXT_MAX] = "";
+    if (l->each)
+        table_field_text(t, of, l->each, name, sizeof name);
+    const char *title = l->title ? l->title : "";
+    pivot_init(&p, l->n_names, l->title || l->each ? "%s%s%s" : NULL, name, *name && *title ? ": " : "", title);
+    if (!rows) {
+        p.failed = true;
+    } else if (l->across.column) {
+        size_t *columns = rows + t->n_rows, n_lines = first_rows(l, t, of, l->fields[0].column, rows);
+        put_matrix(&p, t, l, rows, n_lines, columns, first_rows(l, t, of, l->across.column, columns));
+    } else {
+        put_list(&p, t, l, of, rows);
+    }
+    return pivot_print(out, colour, &p);
 }
 
 bool pivot_list(FILE *out, bool colour, const struct table *t, const struct pivot_list *l)
 {
-    struct pivot p;
-    pivot_init(&p, l->n_names, l->title ? "%s" : NULL, l->title);
-    pivot_headings(&p, l->fields, l->n_fields);
-    for (size_t row = 0; row < t->n_rows; row++)
-        if (!l->column || table_says(t, row, l->column, l->says))
-            pivot_fields(&p, t, row, l->fields, l->n_fields);
-    return pivot_print(out, colour, &p);
+    bool any = false;
+    size_t *rows = calloc(2 * t->n_rows + 1, sizeof *rows);
+    for (size_t of = 0; of < t->n_rows; of++) {
+        size_t before = 0;
+        while (before < of && !(view_has(l, t, before) && (!l->each || table_same(t, before, of, l->each))))
+            before++;
+        if (before == of && view_has(l, t, of) && (!l->each || table_holds(t, of, l->each)))
+            any |= print_view(out, colour, t, l, of, rows);
+    }
+    free(rows);
+    return any;
+}
+
+void pivot_rows(FILE *out, bool colour, const struct table *t)
+{
+    struct pivot_field fields[TABLE_COLUMNS_MAX];
+    size_t n = 0, keys = 0;
+    for (size_t c = 0; c < t->n_columns; c++) {
+        const struct table_column *column = &t->columns[c];
+        if (table_is_limit(t, c) || !table_has_values(t, column->name))
+            continue;
+        keys += keys == n && column->key;
+        fields[n++] = (struct pivot_field){column->name, column->name, PIVOT_PLAIN, NULL};
+    }
+    pivot_list(out, colour, t, &(struct pivot_list){.n_names = keys, .fields = fields, .n_fields = n});
 }
 
 void pivot_pair(struct pivot *p, const struct table *t, size_t row)

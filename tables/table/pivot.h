@@ -5,8 +5,8 @@
  * go into further blocks that repeat the names of the rows; text in a last column goes on below itself. What was not
  * measured is a dash. All text is made safe to show (plain_text).
  *
- * A pivot is filled line by line, a line from left to right. Rows that are shown as they stand in a table are described
- * instead (struct pivot_list).
+ * A pivot is filled line by line, a line from left to right. Most need not be filled by hand: a table describes its rows
+ * by views (struct pivot_list), which are lists or matrices.
  */
 #pragma once
 
@@ -50,36 +50,52 @@ __attribute__((format(printf, 2, 3))) void pivot_more(struct pivot *p, const cha
  * used. Returns whether it had rows. */
 bool pivot_print(FILE *out, bool colour, struct pivot *p);
 
-/* ---- rows as they stand in a table ---- */
+/* ---- views of the rows of a table ---- */
 
 enum pivot_show {
     PIVOT_PLAIN,
-    PIVOT_ALONE,  /* the value without its limits, where those would take too much room */
-    PIVOT_PERCENT /* a fraction as percentage, with two decimals less */
+    PIVOT_ALONE,   /* the value without its limits, where those would take too much room */
+    PIVOT_PERCENT, /* a fraction as percentage, with two decimals less */
+    PIVOT_HALF,    /* "8.00 ±0.20": with half of the width of its limits, both to two digits of that */
+    PIVOT_HALF_PERCENT,
+    PIVOT_SUM /* the sum over all rows that the line stands for (`once`) */
 };
 struct pivot_field {
-    const char *heading;
-    const char *column; /* of the table, with as many decimals as that says */
+    const char *heading; /* two lines with a line break between them */
+    const char *column;  /* of the table, with as many decimals as that says */
     enum pivot_show show;
-    void (*put)(struct pivot *p, const struct table *t, size_t row); /* puts one field; instead of `column` */
+    void (*put)(struct pivot *p, const struct table *t, size_t row); /* puts one field; instead of showing `column` */
 };
+/*
+ * A view: a list, which has a line for each row and its fields across; or a matrix, which has a line for each value of
+ * its first field's column (NULL: one for all), a column for each value of `across`, and `cell` of the row in between.
+ * Lines and columns are in the order of the rows; numbers that name those of a matrix have the digits they need.
+ */
 struct pivot_list {
     const char *title;         /* NULL: none */
-    const char *column, *says; /* the rows of which this column says that; NULL: all */
-    size_t n_names;
-    const struct pivot_field *fields;
+    const char *column, *says; /* the rows of which this column says that; says NULL: those that have a value there */
+    bool (*shows)(const struct table *t, size_t row); /* the rows for which this is true; NULL: all */
+    const char *each; /* a view for each value of this column, which stands before the title; NULL: one */
+    const char *once; /* of a list: one line, by the first row, for each value of this column; NULL: all rows */
+    size_t n_names;   /* so many fields name the rows */
+    const struct pivot_field *fields; /* of a matrix: its names */
     size_t n_fields;
+    struct pivot_field across, cell; /* across.column NULL: a list */
 };
+/* The fields of a view, from an array. */
+#define PIVOT_FIELDS(list) .fields = list, .n_fields = sizeof list / sizeof *list
 /* A list of the rows whose column `what` says WHAT, each named by its first two fields. */
 #define PIVOT_LIST_OF(TITLE, WHAT, FIELDS)                                                                             \
     {                                                                                                                  \
-        TITLE, "what", WHAT, 2, FIELDS, sizeof FIELDS / sizeof *FIELDS                                                 \
+        .title = TITLE, .column = "what", .says = WHAT, .n_names = 2, PIVOT_FIELDS(FIELDS)                             \
     }
 /* The headings of a list, and one row with its fields. */
 void pivot_headings(struct pivot *p, const struct pivot_field *fields, size_t n);
 void pivot_fields(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *fields, size_t n);
-/* Prints all its rows. Returns whether there are any; else nothing is printed. */
+/* Prints a view. Returns whether there are rows of it; else nothing is printed. */
 bool pivot_list(FILE *out, bool colour, const struct table *t, const struct pivot_list *l);
+/* Prints all columns of all rows as they stand, but those that say nothing, which take no room. */
+void pivot_rows(FILE *out, bool colour, const struct table *t);
 
 /* `put` for the columns from and to: "128fma -> 512fma". */
 void pivot_pair(struct pivot *p, const struct table *t, size_t row);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables of results: columns, rows, what is missing, and pairs of metadata, settings and details. */
 #include "tables/table/table.h"
 
 #include <jansson.h>
@@ -11,7 +12,7 @@
 #include "util/order.h"
 #include "util/plain_text.h"
 
-enum { VALUE_DIGITS = 9 };
+enum { VALUE_DIGITS = 9 }; /* of a real number in a file: see table.h */
 
 static char *table_copy(struct table *t, const char *text)
 {
@@ -292,12 +293,31 @@ bool table_says(const struct table *t, size_t row, const char *column, const cha
     return value && strcmp(value, text) == 0;
 }
 
+bool table_holds(const struct table *t, size_t row, const char *column)
+{
+    return table_text(t, row, column) || isfinite(table_number(t, row, column));
+}
+
 bool table_has_values(const struct table *t, const char *column)
 {
     for (size_t row = 0; row < t->n_rows; row++)
-        if (table_text(t, row, column) || isfinite(table_number(t, row, column)))
+        if (table_holds(t, row, column))
             return true;
     return false;
+}
+
+const char *table_field_text(const struct table *t, size_t row, const char *column, char *out, size_t size)
+{
+    const char *text = table_text(t, row, column);
+    double number = table_number(t, row, column);
+    out[0] = '\0';
+    if (text)
+        snprintf(out, size, "%s", text);
+    else if (table_column_of(t, column) >= 0 && table_is_code(&t->columns[table_column_of(t, column)]) && number >= 0)
+        snprintf(out, size, "%02XH", (unsigned)number);
+    else if (isfinite(number))
+        snprintf(out, size, "%.10g", number);
+    return out;
 }
 
 size_t table_find(const struct table *t, const char *column, const char *text)

@@ -117,8 +117,12 @@ size_t table_base_length(const char *name);
 /* Fields of a row; absent (NaN, NULL) also for a column that the table does not have. */
 double table_number(const struct table *t, size_t row, const char *column);
 const char *table_text(const struct table *t, size_t row, const char *column);
-/* Whether any row has a value in this column. */
+/* Whether a row, and whether any row, has a value in this column. */
+bool table_holds(const struct table *t, size_t row, const char *column);
 bool table_has_values(const struct table *t, const char *column);
+/* A field as text, be it text, a code (28H) or a number in as few digits as it has, up to ten; "" where it is absent.
+ * Returns `out`. */
+const char *table_field_text(const struct table *t, size_t row, const char *column, char *out, size_t size);
 /* Whether a field of a row is this text; and the first row of which it is, n_rows if there is none. */
 bool table_says(const struct table *t, size_t row, const char *column, const char *text);
 size_t table_find(const struct table *t, const char *column, const char *text);
@@ -156,17 +160,15 @@ bool table_in_range(const struct table *t, char *why, size_t size);
 /* Appends rows, missing entries and details of `from`, which has the same columns. */
 void table_append(struct table *t, const struct table *from);
 
-/* tables/table/table_csv.c: comment lines `# key: value`, the line of names, the rows. 0, or -1: the stream's error. */
+/* tables/table/table_file.c: comment lines `# key: value`, the line of names, the rows. 0, or -1: the stream's error. */
 int table_write_csv(FILE *out, const struct table *t);
-/* tables/table/table_json.c: characterize-table/1, allocated with malloc, ending in a newline; NULL: out of memory. */
+/* characterize-table/1, allocated with malloc, ending in a newline; NULL: out of memory. */
 char *table_to_json(const struct table *t);
 /* Reads it back. `name` stands for the file in messages. Returns 0, or -1 with one line in `why`; *t is then empty. */
 int table_from_json(const char *text, size_t length, const char *name, struct table *t, char *why, size_t why_size);
-/*
- * tables/table/table_text.c: a table for a person: the head; its rows, if it has any, by `rows` (NULL: as they stand);
- * what was not measured and why, equal reasons together. `colour`: escape sequences may be used.
- */
+/* ---- for a person: tables/table/table_text.c ---- */
+
+/* Prints rows. `colour`: escape sequences may be used. */
 typedef void table_print_rows(FILE *out, bool colour, const struct table *t);
-void table_print(FILE *out, bool colour, const struct table *t, const char *title, table_print_rows *rows);
-/* The head alone: title (NULL: the table's name), CPU; "modelled, not measured" where it is. */
+/* The head of a table: title (NULL: the table's name), CPU; "modelled, not measured" where it is. */
 void table_print_head(FILE *out, bool colour, const struct table *t, const char *title);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A table on a screen: aligned columns, limits beside their values, and what is missing. */
+/* A table on a screen: its head, its rows, and what is missing and why, equal reasons together. */
 #include <math.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "util/screen_text.h"
 #include "util/text_list.h"
 #include "tables/table/pivot.h"
+#include "tables/table/tables.h"
 
 enum { FIELD_MAX = 160 };
 
@@ -25,21 +26,6 @@ void table_print_head(FILE *out, bool colour, const struct table *t, const char 
         screen_text_words(out, source && *source ? source : "modelled, not measured", 0, 2, screen_text_width(out));
         fprintf(out, "%s\n", colour ? plain : "");
     }
-}
-
-/* All columns but those that say nothing, which take no room. */
-static void table_text_print_rows(FILE *out, bool colour, const struct table *t)
-{
-    struct pivot_field fields[TABLE_COLUMNS_MAX];
-    size_t n = 0, keys = 0;
-    for (size_t c = 0; c < t->n_columns; c++) {
-        const struct table_column *column = &t->columns[c];
-        if (table_is_limit(t, c) || !table_has_values(t, column->name))
-            continue;
-        keys += keys == n && column->key;
-        fields[n++] = (struct pivot_field){column->name, column->name, PIVOT_PLAIN, NULL};
-    }
-    pivot_list(out, colour, t, &(struct pivot_list){.n_names = keys, .fields = fields, .n_fields = n});
 }
 
 void table_missing_name(const struct table *t, size_t entry, char *out, size_t size)
@@ -66,7 +52,7 @@ static bool said_before(const struct table *t, size_t entry)
     return false;
 }
 
-static void table_text_print_missing(FILE *out, bool colour, const struct table *t)
+static void print_missing(FILE *out, bool colour, const struct table *t)
 {
     enum { NAMED = 4 };
     char text[1200], name[200];
@@ -94,10 +80,12 @@ static void table_text_print_missing(FILE *out, bool colour, const struct table 
     }
 }
 
-void table_print(FILE *out, bool colour, const struct table *t, const char *title, table_print_rows *rows)
+void tables_print(FILE *out, bool colour, const struct table_kind *k, const struct table *t)
 {
-    table_print_head(out, colour, t, title);
-    if (t->n_rows)
-        (rows ? rows : table_text_print_rows)(out, colour, t);
-    table_text_print_missing(out, colour, t);
+    table_print_head(out, colour, t, k->title);
+    for (size_t i = 0; i < k->n_views; i++)
+        pivot_list(out, colour, t, &k->views[i]);
+    if (t->n_rows && (k->print || !k->n_views))
+        (k->print ? k->print : pivot_rows)(out, colour, t);
+    print_missing(out, colour, t);
 }

@@ -15,7 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tables/table/chart.h"
+#include "tables/table/chart_table.h"
+#include "tables/table/pivot.h"
 #include "tables/table/table.h"
 #include "drivers/machine.h"
 #include "kernels/kernels.h"
@@ -141,8 +142,10 @@ struct tables_drafted {
 bool tables_drafted_row(const struct tables_drafted *d, const char *text);
 bool tables_drafted_key(const struct tables_drafted *d, const char *key, const char *text);
 
-/* The columns of a table_kind, from an array. */
+/* The columns, views and pictures of a table_kind, from arrays. */
 #define TABLE_KIND_COLUMNS(list) .columns = list, .n_columns = sizeof list / sizeof *list
+#define TABLE_KIND_VIEWS(list) .views = list, .n_views = sizeof list / sizeof *list
+#define TABLE_KIND_PICTURES(list) .pictures = list, .n_pictures = sizeof list / sizeof *list
 
 /* All that is known of a table, but for what its rows hold: nothing outside of its room names it. */
 struct table_kind {
@@ -175,12 +178,17 @@ struct table_kind {
     int (*measure)(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err);
     /* Fills what needs all rows. Pure; NULL: nothing. Returns 0, or -1: out of memory. */
     int (*conclude)(struct table *t);
-    /* The rows for a person, as wide as the screen; NULL: as they stand. */
+    /* The rows for a person, as wide as the screen: these views, then what `print` adds, which they cannot express.
+     * Neither: the rows as they stand. */
+    const struct pivot_list *views;
+    size_t n_views;
     table_print_rows *print;
     /* One to three lines, the most important first: what was found. NULL: none. Pure. */
     void (*findings)(FILE *out, const struct table *t);
-    /* Describes the picture, whose title and subtitle are set already. Columns may be lacking: the table may have been
-     * written by another version. NULL: there is none. Pure. */
+    /* The panels of the plot: these pictures, then what `plot` adds to them or changes. Neither: there is no plot.
+     * Columns may be lacking: the table may have been written by another version. Pure. */
+    const struct picture *pictures;
+    size_t n_pictures;
     void (*plot)(const struct table *t, struct chart *c);
 };
 
@@ -192,6 +200,13 @@ const struct table_kind *tables_find(const char *name);
 const struct table_kind *tables_exported(enum tables_export part);
 
 void tables_options_default(struct tables_options *o);
+
+/* A table for a person: its head, its rows, what was not measured and why. `colour`: escape sequences may be used. */
+void tables_print(FILE *out, bool colour, const struct table_kind *k, const struct table *t);
+/* Adds the panels of the plot to a chart, whose title and subtitle are set already. */
+void tables_draw(const struct table_kind *k, const struct table *t, struct chart *c);
+/* Whether there is a plot of such tables. */
+bool tables_drawn(const struct table_kind *k);
 
 /* ---- for the tables themselves ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the umask bits of an event count: each bit alone and the documented combinations, while each kernel runs
+ * The table umask: what the umask bits of an event count: each bit alone and the documented combinations, while each kernel runs
  * steadily, after another kernel, and when that one runs again (single bits of event 28H on a Xeon Gold 6130:
  * dissertation on Skylake-SP AVX overhead, table 3.2). The reading of a bit comes from these shares alone.
  */
@@ -10,17 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/table/estimates.h"
-#include "tables/umask/meanings.h"
-#include "tables/umask/shares.h"
-#include "tables/umask/umask.h"
 #include "drivers/events/event_code.h"
 #include "probes/umask.h"
 #include "tables/registry.h"
+#include "tables/umask/umask_fit.h"
 
 enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
-#define SETTLED 0.75       /* of what is recorded from BASE: most transitions are over */
-#define READING_COSTS 0.85 /* of the full IPC: a reading takes up to 0.15 us, samples 1 us */
+#define SETTLED 0.75       /* of what is recorded from BASE has passed: most transitions are over */
+#define READING_COSTS 0.85 /* of the full IPC is left with readings: one takes up to 0.15 us of a sample of 1 us */
 static const char BASE[] = "128fma", BASE_WITHOUT_FMA[] = "64add";
 
 static const struct table_column columns[] = {
@@ -387,82 +384,94 @@ static int umask_measure(const struct tables_context *x, const struct cell *c, s
     return status;
 }
 
-/* ---- readings ---- */
+/* ---- views and pictures ---- */
 
-/* The shares of one umask of one event, over all rows. */
-struct collected {
-    struct meaning_input input;
-    struct meaning_change *changes; /* room for one a row */
+#define SHARE_NONE 0.0005 /* a share below is shown as a dot: with three decimals it would be 0 */
+#define SUM_WITHIN 0.02   /* of the sum of its bits: a combination counts what they do */
+
+static void put_share(struct pivot *p, const struct table *t, size_t row)
+{
+    const double share = table_number(t, row, "share");
+    if (share < SHARE_NONE)
+        pivot_mark(p, ".");
+    else
+        pivot_number(p, share, 3);
+}
+
+/* How far a combination is from the sum of its bits, at most; NaN: it is none. */
+static double farthest_from_sum(const struct table *t, size_t umask)
+{
+    double farthest = NAN;
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (table_same(t, row, umask, "umask"))
+            farthest = fmax(farthest, fabs(table_number(t, row, "share") - table_number(t, row, "bits_sum")));
+    return farthest;
+}
+
+/* The description of the umask, how what was measured disagrees, and whether it is the sum of its bits. */
+static void put_documented(struct pivot *p, const struct table *t, size_t row)
+{
+    double farthest = farthest_from_sum(t, row);
+    pivot_word(p, table_text(t, row, "documented"));
+    if (table_text(t, row, "disagrees"))
+        pivot_more(p, "; measured otherwise: %s", table_text(t, row, "disagrees"));
+    if (farthest <= SUM_WITHIN)
+        pivot_more(p, "; the sum of its bits (within %.3f)", farthest);
+    else if (isfinite(farthest))
+        pivot_more(p, "; not the sum of its bits (off by up to %.3f)", farthest);
+}
+
+static const struct pivot_field kernel[] = {{"kernel", "kernel", PIVOT_PLAIN, NULL}},
+                                readings[] = {{"event", "event", PIVOT_PLAIN, NULL},
+                                              {"umask", "umask", PIVOT_PLAIN, NULL},
+                                              {"counts", "reading", PIVOT_PLAIN, NULL},
+                                              {"documented", NULL, PIVOT_PLAIN, put_documented}};
+static const struct pivot_list views[] = {
+    {.title = "share of the core cycles that the event counted; . = none, - = not measured",
+     .each = "when",
+     .n_names = 1,
+     PIVOT_FIELDS(kernel),
+     .across.column = "umask",
+     .cell.put = put_share},
+    {.title = "What each umask counts, and what is documented", .once = "umask", .n_names = 2, PIVOT_FIELDS(readings)},
 };
 
-/* Of the umask of a row. */
-static void umask_collect(const struct table *t, size_t row, struct collected *c)
+static void fill_share(const struct table *t, size_t row, struct chart_cell *cell)
 {
-    c->input.n_kinds = c->input.n_changes = 0;
-    c->input.changes = c->changes;
-    for (size_t i = 0; i < t->n_rows; i++) {
-        const char *name = table_text(t, i, "kernel"), *when = table_text(t, i, "when");
-        struct payload p;
-        double share = table_number(t, i, "share");
-        if (!umask_same(t, i, row) || isnan(share) || !name || !when)
-            continue;
-        if (strcmp(when, "steady") != 0) {
-            c->changes[c->input.n_changes++] = (struct meaning_change){share, table_number(t, i, "slow_share"),
-                                                                       table_number(t, i, "slow_other")};
-            continue;
+    const double share = table_number(t, row, "share");
+    cell->state = CELL_VALUE;
+    cell->value = share;
+    snprintf(cell->text, sizeof cell->text, fabs(share) < 0.0005 ? "0" : fabs(share) < 0.005 ? "<.01" : "%.2f", share);
+}
+
+static const struct picture pictures[] = {
+    {.panel = {.kind = CHART_CELLS,
+               .title = "share of the core\xE2\x80\x99s cycles that the event counted",
+               .y_label = "unit mask",
+               .scale_label = "share of cycles; hatched: not measured",
+               .scale_hi = 1},
+     .each = "when",
+     .value = "share",
+     .name.column = "umask",
+     .across.column = "kernel",
+     .cell = fill_share},
+};
+
+/* Remarks at the right of each umask: its reading. */
+static void umask_plot(const struct table *t, struct chart *c)
+{
+    char name[CHART_NAME_MAX];
+    for (size_t i = 0; i < c->n_panels; i++)
+        for (size_t k = 0; k < c->panels[i].categories.n; k++) {
+            size_t row = 0;
+            while (row < t->n_rows &&
+                   strcmp(table_field_text(t, row, "umask", name, sizeof name), c->panels[i].categories.name[k]) != 0)
+                row++;
+            const char *reading = table_text(t, row, "reading"), *disagrees = table_text(t, row, "disagrees");
+            snprintf(name, sizeof name, "%.100s%s", reading ? reading : "",
+                     disagrees && *disagrees ? " (not as documented)" : "");
+            chart_add_name(c, &c->panels[i].remarks, name);
         }
-        /* what is sparse, or waits for itself, may need less than its kind does */
-        if (kernel_parse(name, &p, NULL, 0) == 0 && p.density == 1 && !p.kernel->latency_bound)
-            meaning_add(&c->input, p.kernel->width, p.kernel->weight == KERNEL_HEAVY, share);
-    }
-}
-
-/* Whether this kernel ran steadily while this row's umask was counted. */
-static bool ran_steadily(const struct table *t, size_t row, const char *kernel)
-{
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (umask_same(t, i, row) && table_says(t, i, "when", "steady") && table_says(t, i, "kernel", kernel))
-            return true;
-    return false;
-}
-
-static void conclude_row(struct table *t, size_t row, struct collected *c)
-{
-    char reading[READINGS_TEXT_MAX + 40], disagrees[READINGS_TEXT_MAX];
-    const char *base = table_setting(t, "base");
-    umask_collect(t, row, c);
-    if (!c->input.n_kinds)
-        return;
-    meaning_text(&c->input, reading);
-    /* changes are between a kernel and the base: what the base itself counts shows there, too */
-    if (base && strcmp(reading, "changes") == 0 && !ran_steadily(t, row, base))
-        snprintf(reading, sizeof reading, "changes or %.20s", base);
-    table_set_text(t, row, "reading", reading);
-    meaning_disagreement(&c->input, meaning_document_of(table_text(t, row, "documented")), disagrees);
-    if (disagrees[0])
-        table_set_text(t, row, "disagrees", disagrees);
-}
-
-static int umask_conclude(struct table *t)
-{
-    struct collected c = {.changes = malloc((t->n_rows ? t->n_rows : 1) * sizeof *c.changes)};
-    if (!c.changes)
-        return -1;
-    for (size_t i = 0; i < t->n_rows; i++) {
-        size_t same = 0; /* an earlier row of this umask has the same answer */
-        while (same < i && !umask_same(t, same, i))
-            same++;
-        if (same == i) {
-            conclude_row(t, i, &c);
-            continue;
-        }
-        if (table_text(t, same, "reading"))
-            table_set_text(t, i, "reading", table_text(t, same, "reading"));
-        if (table_text(t, same, "disagrees"))
-            table_set_text(t, i, "disagrees", table_text(t, same, "disagrees"));
-    }
-    free(c.changes);
-    return t->failed ? -1 : 0;
 }
 
 const struct table_kind table_umask = {
@@ -480,7 +489,8 @@ const struct table_kind table_umask = {
     .plan = umask_plan,
     .measure = umask_measure,
     .conclude = umask_conclude,
-    .print = umask_print,
+    TABLE_KIND_VIEWS(views),
     .findings = umask_findings,
+    TABLE_KIND_PICTURES(pictures),
     .plot = umask_plot,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How repeatable a core is (S. Kozak, Chasing Zero Variability in Software Performance, MIT, 2020): one piece of code,
+ * The table variability: how repeatable a core is (S. Kozak, Chasing Zero Variability in Software Performance, MIT, 2020): one piece of code,
  * run again and again in an environment that is refined step by step.
  */
 #include "tables/variability/variability.h"
@@ -12,8 +12,13 @@
 #include "probes/trials.h"
 #include "tables/registry.h"
 
+/* Trials of a cell: those of --runs at most so many, whose durations take no more than a megabyte. */
 enum { RUNS = 1000, RUNS_BRIEF = 100, RUNS_MOST = 100000 };
-static const double TRIAL_US = 300, MASKED_US_MOST = 5000, SPOIL_US = 60, CELL_SECONDS = 0.02, BYTES_A_SECOND = 2e9;
+static const double TRIAL_US = 300; /* a trial, us: shorter than the time between two timer interrupts, 1 to 4 ms */
+static const double MASKED_US_MOST = 5000; /* a trial with interrupts masked, us: the helper masks for no longer */
+/* What cells are expected to take on silicon: spoiling before each trial, us; the rest of a cell, s; and the buffer of
+ * loads, which is filled first, bytes a second. */
+static const double SPOIL_US = 60, CELL_SECONDS = 0.02, BYTES_A_SECOND = 2e9;
 
 /* In the order of variability_workloads[]. */
 static const struct {
@@ -191,6 +196,182 @@ static int variability_measure(const struct tables_context *x, const struct cell
     return status;
 }
 
+/* ---- views and pictures ---- */
+
+static void put_percent(struct pivot *p, double fraction)
+{
+    char text[VARIABILITY_TEXT];
+    pivot_mark(p, variability_percent(fraction, text));
+}
+
+static void put_spread(struct pivot *p, const struct table *t, size_t row)
+{
+    put_percent(p, table_number(t, row, "spread"));
+}
+
+static void put_p99(struct pivot *p, const struct table *t, size_t row)
+{
+    put_percent(p, table_number(t, row, "p99"));
+}
+
+static bool is_measured(const struct table *t, size_t row)
+{
+    return !table_says(t, row, "refinement", refinement_names[REFINED_WARM]);
+}
+
+/* A row of the last refinement that its workload was measured at. */
+static bool is_last(const struct table *t, size_t row)
+{
+    for (size_t i = row + 1; i < t->n_rows; i++)
+        if (is_measured(t, i) && table_same(t, row, i, "workload"))
+            return false;
+    return is_measured(t, row);
+}
+
+static const struct pivot_field refinement[] = {{"refinement", "refinement", PIVOT_PLAIN, NULL}};
+static const struct pivot_field modes[] = {
+    {"workload", "workload", PIVOT_PLAIN, NULL}, {"refinement", "refinement", PIVOT_PLAIN, NULL},
+    {"trials", "trials", PIVOT_PLAIN, NULL},     {"mode", "mode", PIVOT_PLAIN, NULL},
+    {"unit", "unit", PIVOT_PLAIN, NULL},         {"trials to it", "to_mode", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_field disturbances[] = {
+    {"refinement", "refinement", PIVOT_PLAIN, NULL}, {"interrupts", "interrupts", PIVOT_SUM, NULL},
+    {"page faults", "faults", PIVOT_SUM, NULL},      {"switches", "switches", PIVOT_SUM, NULL},
+    {"steal ms", "steal_ms", PIVOT_SUM, NULL},       {"SMIs", "smis", PIVOT_SUM, NULL},
+    {"discarded", "discarded", PIVOT_SUM, NULL},
+};
+static const struct pivot_list views[] = {
+    {.title = "Spread: (slowest - fastest) / fastest",
+     .n_names = 1,
+     PIVOT_FIELDS(refinement),
+     .across.column = "workload",
+     .cell.put = put_spread},
+    {.title = "99 of 100 trials are no farther from the mode than",
+     .n_names = 1,
+     PIVOT_FIELDS(refinement),
+     .across.column = "workload",
+     .cell.put = put_p99},
+    {.title = "The most frequent duration", .shows = is_last, .n_names = 2, PIVOT_FIELDS(modes)},
+    {.title = "Disturbances, in all trials of all workloads",
+     .shows = is_measured,
+     .once = "refinement",
+     .n_names = 1,
+     PIVOT_FIELDS(disturbances)},
+};
+
+static void print_published(FILE *out, bool colour)
+{
+    struct pivot p;
+    pivot_init(&p, 1, "Published, not measured here: %s", VARIABILITY_PUBLISHED_AS);
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "there");
+    pivot_word(&p, "here");
+    pivot_word(&p, "spread");
+    for (size_t i = 0; i < VARIABILITY_PUBLISHED; i++) {
+        enum refinement r = variability_published[i].refinement;
+        pivot_line(&p, PIVOT_ASIDE);
+        pivot_word(&p, variability_published[i].version);
+        pivot_word(&p, r < REFINEMENTS ? refinement_names[r] : "boot option nohz_full");
+        put_percent(&p, variability_published[i].spread);
+    }
+    pivot_print(out, colour, &p);
+}
+
+static void print_in_force(FILE *out, const struct table *t)
+{
+    char told[TABLES_TOLD_MAX];
+    struct repeatability ignored;
+    for (unsigned r = 0; r < REFINED_WARM; r++)
+        for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++) {
+            if (!variability_from_json(variability_detail(t, variability_workloads[w], r), told, &ignored))
+                continue;
+            if (told[0])
+                pivot_note(out, 2, "%s: %s", refinement_names[r], told);
+            break;
+        }
+}
+
+/* What was published, and what was in force at each refinement. */
+static void variability_print(FILE *out, bool colour, const struct table *t)
+{
+    print_published(out, colour);
+    print_in_force(out, t);
+}
+
+/* The outermost of what is drawn; what is 0 has no place on a logarithmic axis and is drawn at its beginning. */
+static void widen(double percent, double *lo, double *hi)
+{
+    if (percent > 0 && isfinite(percent)) {
+        *lo = fmin(*lo, percent);
+        *hi = fmax(*hi, percent);
+    }
+}
+
+static void find_axis(const struct table *t, struct chart *c)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        widen(100 * table_number(t, row, "spread"), &lo, &hi);
+        widen(100 * table_number(t, row, "p99"), &lo, &hi);
+    }
+    for (size_t i = 0; i < VARIABILITY_PUBLISHED; i++)
+        widen(100 * variability_published[i].spread, &lo, &hi);
+    c->one_axis = true;
+    c->x_lo = pow(10, floor(log10(lo)));
+    c->x_hi = pow(10, ceil(log10(hi) + 0.7)); /* room for the numbers behind the bars */
+}
+
+static void add_percent(struct chart *c, struct chart_panel *p, const char *category, double fraction,
+                        struct chart_bar look, bool told)
+{
+    char text[VARIABILITY_TEXT];
+    struct estimate e = {fmax(100 * fraction, c->x_lo), NAN, NAN};
+    if (isfinite(fraction))
+        chart_add_row(c, p, category, &e, look, told ? variability_percent(fraction, text) : "");
+}
+
+/* What the source has for a refinement. Its last row, dynamic ticks, is a boot option and none that this table has. */
+static void draw_published(struct chart *c, struct chart_panel *p, unsigned r)
+{
+    for (size_t i = 0; i < VARIABILITY_PUBLISHED; i++)
+        if (variability_published[i].refinement == r)
+            add_percent(c, p, refinement_names[r], variability_published[i].spread,
+                        (struct chart_bar){.colour = CHART_MUTED, .hatched = true, .lane = 1, .lanes = 2}, true);
+}
+
+static void draw_workload(const struct table *t, struct chart *c, const char *workload, bool published)
+{
+    int lanes = published ? 2 : 1;
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, workload, "% of the fastest trial", "");
+    if (!p)
+        return;
+    p->log_x = true;
+    for (unsigned r = 0; r < REFINEMENTS; r++) {
+        size_t row = variability_row(t, workload, (enum refinement)r);
+        if (published)
+            draw_published(c, p, r);
+        if (row == t->n_rows)
+            continue;
+        add_percent(c, p, refinement_names[r], table_number(t, row, "spread"), (struct chart_bar){.lanes = lanes},
+                    true);
+        add_percent(c, p, refinement_names[r], table_number(t, row, "p99"),
+                    (struct chart_bar){.colour = CHART_INK, .dot = true, .lanes = lanes}, false);
+    }
+    if (published) {
+        chart_add_legend(c, p, "spread of all trials", 0);
+        chart_add_legend(c, p, "distance from the mode of 99 in 100", CHART_INK);
+        chart_add_legend(c, p, "hatched: published, " VARIABILITY_PUBLISHED_AS, CHART_MUTED);
+    }
+}
+
+static void variability_plot(const struct table *t, struct chart *c)
+{
+    find_axis(t, c);
+    for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++)
+        if (table_find(t, "workload", variability_workloads[w]) < t->n_rows)
+            draw_workload(t, c, variability_workloads[w], w == 0);
+}
+
 #define VARIABILITY_ONE_CORE "it measures one core as it is found; --interference keeps others busy"
 
 const struct table_kind table_variability = {
@@ -213,6 +394,7 @@ const struct table_kind table_variability = {
     .plan = variability_plan,
     .measure = variability_measure,
     .conclude = variability_conclude,
+    TABLE_KIND_VIEWS(views),
     .print = variability_print,
     .findings = variability_findings,
     .plot = variability_plot,

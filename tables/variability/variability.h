@@ -48,6 +48,4 @@ const char *variability_percent(double fraction, char out[VARIABILITY_TEXT]);
 /* The row of a workload at a refinement; t->n_rows: there is none. */
 size_t variability_row(const struct table *t, const char *workload, enum refinement r);
 
-table_print_rows variability_print;
 void variability_findings(FILE *out, const struct table *t);
-void variability_plot(const struct table *t, struct chart *c);

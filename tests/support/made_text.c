@@ -63,7 +63,7 @@ void made_write_text(FILE *out, const struct table_kind *k, struct made_case *c)
     struct chart chart = {0};
     fprintf(out, "== %s\n", c->title);
     if (c->counted) {
-        k->plot(&c->table, &chart);
+        tables_draw(k, &c->table, &chart);
         chart_write_counts(out, &chart);
         chart_free(&chart);
         return;
@@ -75,7 +75,7 @@ void made_write_text(FILE *out, const struct table_kind *k, struct made_case *c)
     free(words);
     if (c->told)
         return;
-    k->plot(&c->table, &chart);
+    tables_draw(k, &c->table, &chart);
     assert_false(chart.failed);
     chart_write_text(out, &chart);
     chart_free(&chart);

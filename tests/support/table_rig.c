@@ -37,7 +37,7 @@ static char *text_of(const struct table_kind *k, const struct table *t, bool wit
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     if (with_table) {
-        table_print(out, false, t, k->title, k->print);
+        tables_print(out, false, k, t);
         assert_int_equal(fflush(out), 0);
         for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
             if (strcspn(line, "\n") > 100)

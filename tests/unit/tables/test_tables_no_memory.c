@@ -51,7 +51,7 @@ static char *outcome(const struct attempt *a, unsigned long n, bool *failed)
     assert_false(t.failed);
     strict_memory_fail(n);
     if (a->draws)
-        a->kind->plot(&t, &chart);
+        tables_draw(a->kind, &t, &chart);
     else
         bad = a->kind->conclude(&t) != 0;
     *failed = strict_memory_failed();
@@ -93,7 +93,7 @@ static void try_case(void *data, struct made_case *c)
     if (!c->counted && a.kind->conclude)
         expect_no_wrong_outcome(&a, c->title);
     a.draws = true;
-    if (!c->told && a.kind->plot)
+    if (!c->told && tables_drawn(a.kind))
         expect_no_wrong_outcome(&a, c->title);
 }
 

@@ -15,7 +15,6 @@
 #include "output/validate/validate.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/schedule_tables.h"
-#include "tables/published/published.h"
 #include "tables/published/sku.h"
 #include "tables/table/tables.h"
 #include "tests/support/folder.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tables/frequency/frequency_levels.h"
+#include "tables/frequency/frequency.h"
 #include "analysis/phases/repetitions/steady.h"
 #include "tests/support/random_numbers.h"
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "tables/frequency/frequency_levels.h"
+#include "tables/frequency/frequency.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
 

@@ -445,7 +445,7 @@ static char *printed(const struct table *t, void (*print)(FILE *, const struct t
     if (print)
         print(f, t);
     else
-        table_print(f, false, t, table_frequency.title, table_frequency.print);
+        tables_print(f, false, &table_frequency, t);
     assert_int_equal(fclose(f), 0);
     return out;
 }

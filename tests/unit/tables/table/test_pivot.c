@@ -203,7 +203,7 @@ static void rows_of_a_table_as_described(void **state)
         {"share", "share", PIVOT_PLAIN, NULL},         {"alone", "share", PIVOT_ALONE, NULL},
         {"%", "share", PIVOT_PERCENT, NULL},           {"note", "note", PIVOT_PLAIN, NULL},
     };
-    struct pivot_list l = {"List", "what", "this", 1, fields, sizeof fields / sizeof *fields};
+    struct pivot_list l = {.title = "List", .column = "what", .says = "this", .n_names = 1, PIVOT_FIELDS(fields)};
     struct table t;
     table_init(&t, "x", columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < 3; i++) {

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "tables/table/table.h"
+#include "tables/table/tables.h"
 #include "tests/support/random_numbers.h"
 
 static const struct table_column columns[] = {
@@ -59,7 +59,7 @@ static char *print_with(int (*print)(FILE *, const struct table *), const struct
 
 static int print_text(FILE *out, const struct table *t)
 {
-    table_print(out, false, t, "Title", NULL);
+    tables_print(out, false, &(const struct table_kind){.title = "Title"}, t);
     return 0;
 }
 

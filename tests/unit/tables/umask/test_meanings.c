@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tables/umask/meanings.h"
-#include "tables/umask/shares.h"
+#include "tables/umask/umask_fit.h"
 
 /* ---- readings ---- */
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tables/umask/shares.h"
+#include "tables/umask/umask_fit.h"
 #include "tests/support/close_to.h"
 
 static void add(struct trace *t, unsigned run, double time_us, double ghz, double ipc, const char *counted)

@@ -13,8 +13,7 @@
 
 #include <cmocka.h>
 
-#include "tables/umask/meanings.h"
-#include "tables/umask/shares.h"
+#include "tables/umask/umask_fit.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
 

@@ -268,7 +268,7 @@ static void details_of_strangers(void **state)
         assert_int_equal(t.n_rows, 1);
         free(rig_printed(&table_variability, &t));
         struct chart c = {0};
-        variability_plot(&t, &c);
+        tables_draw(&table_variability, &t, &c);
         assert_false(c.failed);
         chart_free(&c);
         table_free(&t);
@@ -294,7 +294,7 @@ static void the_picture(void **state)
     tables_options_default(&o);
     o.brief = true;
     rig_measure(&table_variability, &m, &o, &t);
-    variability_plot(&t, &c);
+    tables_draw(&table_variability, &t, &c);
     assert_int_equal(c.n_panels, 4);
     for (size_t p = 0; p < c.n_panels; p++) {
         assert_true(c.panels[p].log_x && c.one_axis && c.x_lo > 0 && c.x_lo < 1e-4 && c.x_hi > 1e4);

@@ -14,7 +14,7 @@
 #include "drivers/model/model_trials.h"
 #include "drivers/native/native.h"
 #include "tables/registry.h"
-#include "tables/wake/wake_table.h"
+#include "tables/wake/wake.h"
 #include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"

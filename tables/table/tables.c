@@ -1,12 +1,97 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the options choose: kernels, numbers of active cores, the machine's setup and the seed of a cell. */
+/* What all tables share: their cells, and what the options choose: kernels, active cores, the machine's setup. */
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tables/table/tables.h"
+#include "util/list.h"
 #include "util/order.h"
 #include "util/splitmix64.h"
+#include "util/text_list.h"
+
+const char *const refinement_names[REFINEMENTS] = {
+    [REFINED_BUSY] = "busy",         [REFINED_QUIET] = "quiet",         [REFINED_SETTINGS] = "settings",
+    [REFINED_ISOLATED] = "isolated", [REFINED_IRQS_AWAY] = "irqs-away", [REFINED_MASKED] = "masked",
+    [REFINED_WARM] = "warm",
+};
+
+bool tables_drafted_row(const struct tables_drafted *d, const char *text)
+{
+    return !d->only || (text && text_list_has(d->is, text));
+}
+
+bool tables_drafted_key(const struct tables_drafted *d, const char *key, const char *text)
+{
+    return !d->found || !text || strcmp(key, d->found) != 0 || strcmp(text, d->found_in) != 0;
+}
+
+/* ---- cells ---- */
+
+/* Only what every file system and every shell takes; a slash of a density becomes a dash. */
+static void make_harmless(char *id)
+{
+    static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@._+-";
+    for (char *c = id; *c; c++)
+        if (!strchr(harmless, *c))
+            *c = '-';
+    if (id[0] == '.' || id[0] == '-')
+        id[0] = '_';
+}
+
+struct cell *cells_add(struct cells *c, const struct payload *a, const struct payload *b, unsigned active_cores,
+                       const char *id, ...)
+{
+    static const struct payload none = {.kernel = NULL};
+    char name[TABLES_CELL_ID_MAX];
+    va_list arguments;
+    va_start(arguments, id);
+    vsnprintf(name, sizeof name, id, arguments);
+    va_end(arguments);
+    make_harmless(name);
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cell[i].id, name) == 0)
+            return NULL;
+    if (!list_room(&c->cell, c->n, sizeof *c->cell))
+        return NULL;
+    struct cell *new = &c->cell[c->n++];
+    *new = (struct cell){
+        .a = a ? *a : none, .b = b ? *b : none, .active_cores = active_cores, .cpu = -1, .seconds = 0.1};
+    memcpy(new->id, name, sizeof name);
+    return new;
+}
+
+void cells_free(struct cells *c)
+{
+    free(c->cell);
+    memset(c, 0, sizeof *c);
+}
+
+void tables_put_cell(struct table *t, const struct cell *c)
+{
+    if (c->a.kernel && table_has(t, "kernel"))
+        table_put_text(t, "kernel", c->a.name);
+    if (c->a.kernel && table_has(t, "from"))
+        table_put_text(t, "from", c->a.name);
+    if (c->b.kernel && table_has(t, "to"))
+        table_put_text(t, "to", c->b.name);
+    if (c->active_cores && table_has(t, "active_cores"))
+        table_put_number(t, "active_cores", c->active_cores);
+    if (c->cpu >= 0 && table_has(t, "cpu"))
+        table_put_number(t, "cpu", c->cpu);
+}
+
+void tables_cell_missing(struct table *t, const struct cell *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    table_add_missing_v(t, format, args);
+    va_end(args);
+    tables_put_cell(t, c);
+}
+
+/* ---- what the options choose ---- */
 
 /* One of each width and weight that license analysts tell apart, and the tiles of AMX. */
 const char *const tables_usual_kernels[] = {"64add", "128or", "128fma", "256or", "256fma", "512or", "512fma", "amx"};
@@ -30,7 +115,7 @@ void tables_options_default(struct tables_options *o)
 }
 
 /* Takes a kernel if the machine can run it, else notes why not. */
-static size_t choice_take(const struct tables_context *x, const struct payload *p, struct payload *out, size_t n,
+static size_t take_kernel(const struct tables_context *x, const struct payload *p, struct payload *out, size_t n,
                           struct table *t)
 {
     char names[100];
@@ -52,10 +137,10 @@ size_t tables_kernels(const struct tables_context *x, const char *const *names, 
 {
     size_t n = 0;
     for (size_t i = 0; i < x->options->n_kernels; i++)
-        n = choice_take(x, &x->options->kernels[i], out, n, t);
+        n = take_kernel(x, &x->options->kernels[i], out, n, t);
     for (size_t i = 0; i < n_names && !x->options->n_kernels; i++) {
         const struct payload p = kernel_named(names[i]);
-        n = choice_take(x, &p, out, n, t);
+        n = take_kernel(x, &p, out, n, t);
     }
     return n;
 }

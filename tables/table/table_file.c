@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* characterize-table/1 (doc/formats.md): a table as JSON text and back. */
+/* A table as a file: CSV, which is written (RFC 4180), and JSON (characterize-table/1, doc/formats.md), also read. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tables/table/table.h"
+#include "trace/trace.h"
 #include "util/json_lines.h"
 #include "util/error.h"
 
@@ -18,7 +19,40 @@ static const char *const type_names[] = {[TABLE_TEXT] = "text", [TABLE_WHOLE] = 
 static const char *const own_keys[] = {"format", "table",   "columns",  "units",   "types",   "keys",
                                        "rows",   "missing", "settings", "details", "decimals"};
 
-/* ---- writing ---- */
+/* ---- writing CSV ---- */
+
+static void write_value(FILE *out, const struct table_column *c, const struct table_value *v)
+{
+    if (c->type == TABLE_TEXT && v->text)
+        trace_write_csv_text(out, v->text);
+    else if (c->type == TABLE_WHOLE && isfinite(v->number))
+        fprintf(out, "%.0f", v->number + 0.0);
+    else if (c->type == TABLE_REAL && isfinite(v->number))
+        fprintf(out, "%.9g", v->number + 0.0);
+}
+
+int table_write_csv(FILE *out, const struct table *t)
+{
+    fprintf(out, "# format: characterize-table/1\n# table: %s\n", t->name);
+    for (size_t i = 0; i < t->n_meta; i++)
+        fprintf(out, "# %s: %s\n", t->meta[i].key, t->meta[i].value);
+    for (size_t i = 0; i < t->n_settings; i++)
+        fprintf(out, "# %s: %s\n", t->settings[i].key, t->settings[i].value);
+    for (size_t i = 0; i < t->n_columns; i++)
+        fprintf(out, "%s%s", i ? "," : "", t->columns[i].name);
+    putc('\n', out);
+    for (size_t row = 0; row < t->n_rows; row++) {
+        for (size_t i = 0; i < t->n_columns; i++) {
+            if (i)
+                putc(',', out);
+            write_value(out, &t->columns[i], &t->values[row * t->n_columns + i]);
+        }
+        putc('\n', out);
+    }
+    return ferror(out) ? -1 : 0;
+}
+
+/* ---- writing JSON ---- */
 
 static json_t *field_value(const struct table_column *c, const struct table_value *v)
 {
@@ -64,7 +98,7 @@ static json_t *row_array(const struct table *t, size_t row, bool *failed)
     return values;
 }
 
-static void table_json_put_head(json_t *root, const struct table *t, bool *failed)
+static void put_head(json_t *root, const struct table *t, bool *failed)
 {
     json_lines_put(root, "format", json_string("characterize-table/1"), failed);
     json_lines_put(root, "table", json_string(t->name), failed);
@@ -92,7 +126,7 @@ char *table_to_json(const struct table *t)
     if (failed)
         return NULL;
     json_t *root = json_object();
-    table_json_put_head(root, t, &failed);
+    put_head(root, t, &failed);
     json_t *rows = json_lines_array(root, "rows", &failed), *missing = json_lines_array(root, "missing", &failed);
     for (size_t i = 0; i < t->n_rows; i++)
         json_lines_push(rows, row_array(t, i, &failed), &failed);
@@ -104,7 +138,7 @@ char *table_to_json(const struct table *t)
     return json_lines_dump(root, failed);
 }
 
-/* ---- reading ---- */
+/* ---- reading JSON ---- */
 
 enum { DECIMALS_MAX = 17 }; /* more than a double holds are none */
 
@@ -114,7 +148,7 @@ struct reader {
     size_t size;
 };
 
-__attribute__((format(printf, 2, 3))) static int table_json_refuse(const struct reader *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int refuse(const struct reader *r, const char *format, ...)
 {
     char text[300];
     va_list arguments;
@@ -141,7 +175,7 @@ static int type_of(const char *name)
     return -1;
 }
 
-static bool table_json_listed(const json_t *array, const char *name)
+static bool listed(const json_t *array, const char *name)
 {
     size_t i;
     const json_t *v;
@@ -156,22 +190,22 @@ static int read_columns(const struct reader *r, const json_t *root, const char *
                  *types = json_object_get(root, "types"), *decimals = json_object_get(root, "decimals");
     size_t n = json_array_size(names);
     if (n == 0 || n > TABLE_COLUMNS_MAX)
-        return table_json_refuse(r, "\"columns\" has %zu names; 1 to %d would work", n, TABLE_COLUMNS_MAX);
+        return refuse(r, "\"columns\" has %zu names; 1 to %d would work", n, TABLE_COLUMNS_MAX);
     if (json_array_size(units) != n || json_array_size(types) != n)
-        return table_json_refuse(r, "\"columns\", \"units\" and \"types\" have different lengths");
+        return refuse(r, "\"columns\", \"units\" and \"types\" have different lengths");
     for (size_t i = 0; i < n; i++) {
         const char *name = json_string_value(json_array_get(names, i)),
                    *unit = json_string_value(json_array_get(units, i));
         int type = type_of(json_string_value(json_array_get(types, i)));
         json_int_t shown = json_integer_value(json_array_get(decimals, i));
         if (!name || !unit || type < 0)
-            return table_json_refuse(r, "column %zu has no name, no unit or no known type", i + 1);
+            return refuse(r, "column %zu has no name, no unit or no known type", i + 1);
         if (shown < 0 || shown > DECIMALS_MAX)
-            return table_json_refuse(r, "column %zu: \"decimals\" are 0 to %d", i + 1, DECIMALS_MAX);
+            return refuse(r, "column %zu: \"decimals\" are 0 to %d", i + 1, DECIMALS_MAX);
         columns[i] = (struct table_column){.name = name,
                                            .unit = unit,
                                            .type = (enum table_type)type,
-                                           .key = table_json_listed(json_object_get(root, "keys"), name),
+                                           .key = listed(json_object_get(root, "keys"), name),
                                            .decimals = (int)shown};
     }
     table_init(t, table, columns, n);
@@ -179,21 +213,21 @@ static int read_columns(const struct reader *r, const json_t *root, const char *
 }
 
 /* One field into the last row or entry, of which `where` and `i` tell. */
-static int table_json_read_field(const struct reader *r, struct table *t, const struct table_column *c, const json_t *v,
-                                 const char *where, size_t i)
+static int read_field(const struct reader *r, struct table *t, const struct table_column *c, const json_t *v,
+                      const char *where, size_t i)
 {
     if (json_is_null(v))
         return 0;
     if (c->type == TABLE_TEXT ? !json_is_string(v) : !json_is_number(v))
-        return table_json_refuse(r, "%s %zu: %.60s is not of type %s", where, i + 1, c->name, type_names[c->type]);
+        return refuse(r, "%s %zu: %.60s is not of type %s", where, i + 1, c->name, type_names[c->type]);
     if (c->type == TABLE_TEXT) {
         table_put_text(t, c->name, json_string_value(v));
         return 0;
     }
     const char *range = table_value_refused(c, json_number_value(v));
     if (range)
-        return table_json_refuse(r, "%s %zu: %.60s '%.9g' is outside its range, %s", where, i + 1, c->name,
-                                 json_number_value(v), range);
+        return refuse(r, "%s %zu: %.60s '%.9g' is outside its range, %s", where, i + 1, c->name, json_number_value(v),
+                      range);
     table_put_number(t, c->name, json_number_value(v));
     return 0;
 }
@@ -203,14 +237,14 @@ static int read_rows(const struct reader *r, const json_t *root, struct table *t
     size_t i;
     const json_t *row, *rows = json_object_get(root, "rows");
     if (!json_is_array(rows))
-        return table_json_refuse(r, "no \"rows\"");
+        return refuse(r, "no \"rows\"");
     json_array_foreach(rows, i, row)
     {
         if (json_array_size(row) != t->n_columns)
-            return table_json_refuse(r, "row %zu has %zu fields, not %zu", i + 1, json_array_size(row), t->n_columns);
+            return refuse(r, "row %zu has %zu fields, not %zu", i + 1, json_array_size(row), t->n_columns);
         table_add_row(t);
         for (size_t c = 0; c < t->n_columns; c++)
-            if (table_json_read_field(r, t, &t->columns[c], json_array_get(row, c), "row", i))
+            if (read_field(r, t, &t->columns[c], json_array_get(row, c), "row", i))
                 return -1;
     }
     return 0;
@@ -221,17 +255,17 @@ static int read_missing(const struct reader *r, const json_t *root, struct table
     size_t i;
     const json_t *entry;
     if (!json_is_array(json_object_get(root, "missing")))
-        return table_json_refuse(r, "no \"missing\"");
+        return refuse(r, "no \"missing\"");
     json_array_foreach(json_object_get(root, "missing"), i, entry)
     {
         const char *why = json_string_value(json_object_get(entry, "why"));
         const json_t *row = json_object_get(entry, "row");
         if (!why)
-            return table_json_refuse(r, "missing entry %zu has no \"why\"", i + 1);
+            return refuse(r, "missing entry %zu has no \"why\"", i + 1);
         table_add_missing(t, "%s", why);
         for (size_t c = 0; c < t->n_columns; c++) {
             const json_t *v = json_object_get(row, t->columns[c].name);
-            if (v && table_json_read_field(r, t, &t->columns[c], v, "missing entry", i))
+            if (v && read_field(r, t, &t->columns[c], v, "missing entry", i))
                 return -1;
         }
     }
@@ -244,7 +278,7 @@ static int read_pairs(const struct reader *r, json_t *root, struct table *t)
     json_t *v;
     const json_t *modelled = json_object_get(root, "modelled");
     if (modelled && !json_is_boolean(modelled))
-        return table_json_refuse(r, "\"modelled\" is neither true nor false");
+        return refuse(r, "\"modelled\" is neither true nor false");
     json_object_foreach(root, key, v)
     {
         if (own_key(key))
@@ -279,14 +313,14 @@ int table_from_json(const char *text, size_t length, const char *name, struct ta
                *table = json_string_value(json_object_get(root, "table"));
     int bad = 0;
     if (!format || strcmp(format, "characterize-table/1") != 0)
-        bad = table_json_refuse(&r, "\"format\" is not \"characterize-table/1\"");
+        bad = refuse(&r, "\"format\" is not \"characterize-table/1\"");
     else if (!table)
-        bad = table_json_refuse(&r, "no \"table\"");
+        bad = refuse(&r, "no \"table\"");
     bad = bad || read_columns(&r, root, table, t) || read_rows(&r, root, t) || read_missing(&r, root, t);
     bad = bad || read_pairs(&r, root, t);
     json_decref(root);
     if (!bad && t->failed)
-        bad = table_json_refuse(&r, "out of memory");
+        bad = refuse(&r, "out of memory");
     if (bad)
         table_free(t);
     return bad ? -1 : 0;

@@ -1,12 +1,73 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From which number of instructions on wide code costs less than narrower code that does the same; and the findings. */
+#include "tables/burst/burst.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tables/burst/burst.h"
-#include "tables/table/pivot.h"
 #include "util/text_list.h"
+
+const struct burst_against burst_against[BURST_NARROWER] = {
+    [BURST_HALF] = {"saves_us", "breakeven"},
+    [BURST_128] = {"saves128_us", "breakeven128"},
+};
+
+unsigned burst_narrower_bits(unsigned bits, enum burst_narrower n)
+{
+    if (n == BURST_HALF)
+        return bits > 128 && bits <= 512 ? bits / 2 : 0;
+    return bits == 512 ? 128 : 0;
+}
+
+const char *burst_narrower_name(const char *kernel, enum burst_narrower n, char out[32])
+{
+    unsigned bits = 0;
+    char operation[24] = "";
+    out[0] = '\0';
+    if (sscanf(kernel, "%3u%20s", &bits, operation) == 2 && burst_narrower_bits(bits, n) > 0)
+        snprintf(out, 32, "%u%s", burst_narrower_bits(bits, n), operation);
+    return out;
+}
+
+const char *burst_time_text(double us, char out[ESTIMATE_TEXT_MAX])
+{
+    bool ms = us >= 1000;
+    snprintf(out, ESTIMATE_TEXT_MAX, "%.6g %s", ms ? us / 1000 : us, ms ? "ms" : "us");
+    return out;
+}
+
+const char *burst_count_text(double count, char out[ESTIMATE_TEXT_MAX])
+{
+    double power = floor(log10(fmax(count, 1)) + 1e-9);
+    if (count >= 1e4 && count == round(pow(10, power)))
+        snprintf(out, ESTIMATE_TEXT_MAX, "1e%.0f", power);
+    else
+        snprintf(out, ESTIMATE_TEXT_MAX, "%.0f", count);
+    return out;
+}
+
+const char *burst_breakeven_text(const struct estimate *e, char out[ESTIMATE_TEXT_MAX])
+{
+    if (e->value == e->hi && e->lo < e->hi)
+        snprintf(out, ESTIMATE_TEXT_MAX, "at most %.0f", e->hi);
+    else
+        estimates_text(e, 0, out);
+    return out;
+}
+
+size_t burst_next(const struct table *t, const char *kernel, double every_us, size_t row)
+{
+    while (row < t->n_rows && !(table_says(t, row, "kernel", kernel) && table_number(t, row, "every_us") == every_us))
+        row++;
+    return row;
+}
+
+bool burst_first(const struct table *t, size_t row)
+{
+    const char *kernel = table_text(t, row, "kernel");
+    return kernel && burst_next(t, kernel, table_number(t, row, "every_us"), 0) == row;
+}
 
 /* ---- where it breaks even ---- */
 
@@ -16,7 +77,7 @@ static double crossing(double n0, double y0, double n1, double y1)
     return n0 * pow(n1 / n0, y0 / (y0 - y1));
 }
 
-/* So many half widths of its limits a value must be away from 0: one of all the rows of a table is soon so by one. */
+/* A value is surely not 0 that is so many half widths of its limits away from it: by one, some row of a table soon is. */
 #define SURE 2.0
 
 /*

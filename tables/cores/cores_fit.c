@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which cores are unlike the others: passes joined, throttling, groups; and the findings. */
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <jansson.h>
@@ -28,7 +29,7 @@ const char *cores_next_kernel(const struct table *t, size_t *row)
     return NULL;
 }
 
-/* So much of its rate the code must lose at first: a switch alone costs half of that on an Emerald Rapids. */
+/* Code throttles that loses this part of its rate at first: a switch alone costs half of that on an Emerald Rapids. */
 #define THROTTLED 0.1
 
 enum { JOINED = 2 };

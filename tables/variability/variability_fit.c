@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What follows from all rows: the best ones without the trials before the mode; and the findings. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -156,4 +157,38 @@ int variability_conclude(struct table *t)
         variability_put(t, &warm);
     }
     return t->failed ? -1 : 0;
+}
+
+/* ---- findings ---- */
+
+static void tell_workload(FILE *out, const struct table *t, const char *workload)
+{
+    char from[VARIABILITY_TEXT], to[VARIABILITY_TEXT];
+    size_t first = t->n_rows, best = t->n_rows;
+    for (unsigned r = 0; r < REFINED_WARM; r++) {
+        size_t row = variability_row(t, workload, (enum refinement)r);
+        if (row == t->n_rows || !isfinite(table_number(t, row, "spread")))
+            continue;
+        first = first == t->n_rows ? row : first;
+        if (best == t->n_rows || table_number(t, row, "spread") < table_number(t, best, "spread"))
+            best = row;
+    }
+    if (first == t->n_rows)
+        return;
+    fprintf(out, "%s: the slowest of %.0f trials took %s longer than the fastest (%s)", workload,
+            table_number(t, first, "trials"), variability_percent(table_number(t, first, "spread"), from),
+            table_text(t, first, "refinement"));
+    if (best != first)
+        fprintf(out, ", at best %s (%s)", variability_percent(table_number(t, best, "spread"), to),
+                table_text(t, best, "refinement"));
+    fprintf(out, ".\n");
+}
+
+void variability_findings(FILE *out, const struct table *t)
+{
+    tell_workload(out, t, "register");
+    tell_workload(out, t, "memory@mem");
+    if (table_find(t, "unit", "ns") < t->n_rows)
+        fprintf(out,
+                "Durations are measured by time stamps, so they include changes of the core\xE2\x80\x99s frequency.\n");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table of frequencies as published ones are laid out: license levels by groups of active cores. Kernels that
- * differ from their level, and all of them where there are no steps, have rows of their own.
+ * The table of frequencies for a person, as published ones are laid out: license levels by groups of active cores.
+ * Kernels that differ from their level, and all of them where there are no steps, have rows of their own.
  */
 #include "tables/frequency/frequency.h"
 
@@ -12,7 +12,6 @@
 
 #include "analysis/stats/robust.h"
 #include "tables/table/pivot.h"
-#include "tables/registry.h"
 #include "util/order.h"
 #include "util/text_list.h"
 
@@ -249,10 +248,101 @@ void frequency_print(FILE *out, bool colour, const struct table *t)
     free(s);
 }
 
+/* ---- the plot ---- */
+
+enum { EMPTY_MARKS = 5 }; /* five marks from here on are outlines */
+
+/* The level of a kernel on the CPU of row `of`; -1: none is known. */
+static int level_in_rows(const struct table *t, size_t of, const char *kernel)
+{
+    double level = NAN;
+    for (size_t row = of; row < t->n_rows; row++)
+        if (table_same(t, of, row, "cpu") && table_says(t, row, "kernel", kernel) && table_holds(t, row, "level"))
+            level = table_number(t, row, "level");
+    return level >= 0 && level < FREQUENCY_KERNELS_MAX ? (int)level : -1;
+}
+
+/* Kernels of one level share colour, mark and one entry of the legend, "level 1: 256fma, 512or". */
+static void join_levels(const struct table *t, size_t of, struct chart_panel *p)
+{
+    struct chart_series *first[FREQUENCY_KERNELS_MAX] = {NULL};
+    for (size_t i = 0; i < p->n_series; i++) {
+        struct chart_series *s = &p->series[i];
+        const int level = level_in_rows(t, of, s->name);
+        char text[2 * CHART_NAME_MAX + 20];
+        if (level < 0)
+            continue;
+        s->colour = s->mark = level;
+        if (first[level])
+            snprintf(text, sizeof text, "%s, %s", first[level]->name, s->name);
+        else
+            snprintf(text, sizeof text, "level %d: %s", level, s->name);
+        s->in_legend = !first[level];
+        first[level] = first[level] ? first[level] : s;
+        snprintf(first[level]->name, sizeof first[level]->name, "%.*s", CHART_NAME_MAX - 1, text);
+    }
+}
+
+/* Limits that the processor states: faint, empty marks, one for each number of cores. limits NULL: those in the rows,
+ * which are of the kind of core that was measured. */
+static void rated_series(const struct table *t, size_t of, struct chart *c, struct chart_panel *p, const char *name,
+                         const char *limits, int number)
+{
+    struct chart_series *s = NULL;
+    for (size_t row = of; row < t->n_rows; row++) {
+        double x = table_number(t, row, "active_cores");
+        double y = limits ? core_ranges_value(limits, (unsigned)x) : table_number(t, row, "turbo_limit_ghz");
+        bool drawn = !table_same(t, of, row, "cpu") || !isfinite(y);
+        for (size_t i = 0; s && i < s->n && !drawn; i++)
+            drawn = s->points[i].x == x && s->points[i].y == y;
+        if (drawn)
+            continue;
+        s = chart_series(c, p, name);
+        if (!s)
+            return;
+        chart_add_point(c, s, x, y, NAN, NAN);
+    }
+    if (s) {
+        s->line = false;
+        s->colour = CHART_MUTED;
+        s->mark = EMPTY_MARKS + number % 5; /* what is measured shows through it */
+        s->faint = true;
+    }
+}
+
+static void finish_panel(const struct table *t, size_t of, struct chart *c, struct chart_panel *p)
+{
+    char name[100];
+    int number = 0;
+    if (c->n_panels > 1)
+        snprintf(p->title, sizeof p->title, "CPU %.0f", table_number(t, of, "cpu"));
+    else
+        p->title[0] = '\0';
+    join_levels(t, of, p);
+    rated_series(t, of, c, p, "rated, non-AVX", NULL, number++);
+    for (size_t i = 0; i < t->n_settings; i++)
+        if (frequency_limits_of(t, i)) {
+            snprintf(name, sizeof name, "rated, %.60s", frequency_limits_of(t, i));
+            rated_series(t, of, c, p, name, t->settings[i].value, number++);
+        }
+}
+
+void frequency_plot(const struct table *t, struct chart *c)
+{
+    size_t panel = 0; /* the pictures have made one for each CPU */
+    for (size_t of = 0; of < t->n_rows && panel < c->n_panels; of++) {
+        size_t before = 0;
+        while (before < of && !table_same(t, before, of, "cpu"))
+            before++;
+        if (before == of && (!table_has(t, "cpu") || table_holds(t, of, "cpu")))
+            finish_panel(t, of, c, &c->panels[panel++]);
+    }
+}
+
 /* ---- findings ---- */
 
 /* The fastest and the slowest kernel in a column; false: nothing was measured there. */
-static bool frequency_print_extremes(const struct sheet *s, size_t column, size_t *fastest, size_t *slowest)
+static bool find_extremes(const struct sheet *s, size_t column, size_t *fastest, size_t *slowest)
 {
     struct estimate high = {-INFINITY, NAN, NAN}, low = {INFINITY, NAN, NAN};
     for (size_t k = 0; k < s->n_kernels; k++) {
@@ -292,7 +382,7 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
 {
     size_t fast = 0, slow = 0, n = 0;
     char text[2][ESTIMATE_TEXT_MAX];
-    if (!frequency_print_extremes(s, column, &fast, &slow))
+    if (!find_extremes(s, column, &fast, &slow))
         return false;
     struct estimate high = sheet_ghz(s, fast, column), low = sheet_ghz(s, slow, column), span = span_of(s, column);
     bool differ = fast != slow && estimates_above(&high, &low);
@@ -345,7 +435,7 @@ static void print_cost(FILE *out, const struct sheet *s)
     if (!s->n_columns || print_column_cost(out, s, s->n_columns - 1))
         return;
     for (size_t c = 0, fast = 0, slow = 0; c + 1 < s->n_columns; c++)
-        if (frequency_print_extremes(s, c, &fast, &slow) && fast != slow) {
+        if (find_extremes(s, c, &fast, &slow) && fast != slow) {
             print_column_cost(out, s, c);
             return;
         }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* In which stage of a unit the idle time of a row lies; and the findings. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/table/chart_table.h"
 #include "tables/table/estimates.h"
-#include "tables/wake/wake_table.h"
+#include "tables/wake/wake.h"
 
 int wake_stages_of(const struct table *t, const char *unit, const char *column, struct wake_stages *out)
 {
@@ -76,7 +76,7 @@ int wake_conclude(struct table *t)
 
 /* ---- findings ---- */
 
-#define COARSE 10.0 /* steps of the clock: what is shorter scatters by them */
+#define COARSE 10.0 /* times the clock's step: what is shorter scatters by that step */
 
 static void tell_stages(FILE *out, const char *key, const char *what, const struct wake_stages *s)
 {
@@ -117,29 +117,4 @@ void wake_findings(FILE *out, const struct table *t)
         if (unit && wake_stages_of(t, unit, "full_rate_us", &s) == 0)
             tell_stages(out, unit, "full rate comes after", &s);
     }
-}
-
-/* ---- the plot ---- */
-
-static void wake_panel(const struct table *t, struct chart *c, const char *column, const char *title)
-{
-    struct chart_panel *p = chart_add_panel(c, CHART_LINES, title, "idle before (\xC2\xB5s)", "\xC2\xB5s");
-    char name[CHART_NAME_MAX];
-    if (!p)
-        return;
-    p->log_x = p->log_y = true;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        struct estimate e = estimates_of_table(t, row, column);
-        const char *unit = table_text(t, row, "unit");
-        if (!unit || !(e.value > 0))
-            continue;
-        snprintf(name, sizeof name, strcmp(unit, "amx") ? "%.20s bits" : "tiles (AMX)", unit);
-        chart_add_point(c, chart_series(c, p, name), table_number(t, row, "idle_us"), e.value, e.lo, e.hi);
-    }
-}
-
-void wake_plot(const struct table *t, struct chart *c)
-{
-    wake_panel(t, c, "first_us", "the first instruction");
-    wake_panel(t, c, "full_rate_us", "until full rate");
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The first use of a unit after it was idle: how long one instruction takes, and how long until the rate is the full
+ * The table wake: the first use of a unit after it was idle: how long one instruction takes, and how long until the rate is the full
  * one, for idle times from 1 us to 100 ms.
  */
-#include "tables/wake/wake_table.h"
+#include "tables/wake/wake.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -16,7 +16,16 @@
 #include "util/json_lines.h"
 #include "util/order.h"
 
-enum { RUNS = 15, RUNS_BRIEF = 7, STEPS_A_DECADE = 6, STEPS_BRIEF = 3, DECADES = 5, ROWS_MOST = 64, RUNS_MOST = 1000 };
+enum {
+    RUNS = 15, /* of each idle time: a median has limits even where half of 15 are disturbed */
+    RUNS_BRIEF = 7,
+    RUNS_MOST = 1000, /* so many take five minutes for each unit */
+    DECADES = 5,      /* of idle times, from 1 us: to 100 ms, longer than any unit is known to stay awake */
+    STEPS_A_DECADE = 6,
+    STEPS_BRIEF = 3,
+};
+/* The unit is used for so long before it is left idle, us, and observed for so long afterwards, until its rate is steady:
+ * more than ten times the 10 us of a halt (G 5.2.2). */
 static const double WARM_US = 200, OBSERVE_US = 120;
 
 static const struct {
@@ -207,6 +216,31 @@ static int wake_measure(const struct tables_context *x, const struct cell *c, st
     return status;
 }
 
+static const char *unit_name(const struct table *t, size_t row, char out[CHART_NAME_MAX])
+{
+    const char *unit = table_text(t, row, "unit");
+    out[0] = '\0';
+    if (unit)
+        snprintf(out, CHART_NAME_MAX, strcmp(unit, "amx") ? "%.20s bits" : "tiles (AMX)", unit);
+    return out;
+}
+
+#define WAKE_PANEL(text)                                                                                               \
+    {                                                                                                                  \
+        .kind = CHART_LINES, .title = text, .x_label = "idle before (\xC2\xB5s)", .y_label = "\xC2\xB5s",              \
+        .log_x = true, .log_y = true                                                                                   \
+    }
+static const struct picture pictures[] = {
+    {.panel = WAKE_PANEL("the first instruction"),
+     .value = "first_us",
+     .name.text = unit_name,
+     .across.column = "idle_us"},
+    {.panel = WAKE_PANEL("until full rate"),
+     .value = "full_rate_us",
+     .name.text = unit_name,
+     .across.column = "idle_us"},
+};
+
 #define WAKE_ONE_CORE "only one core is used"
 const struct table_kind table_wake = {
     .name = "wake",
@@ -230,5 +264,5 @@ const struct table_kind table_wake = {
     .measure = wake_measure,
     .conclude = wake_conclude,
     .findings = wake_findings,
-    .plot = wake_plot,
+    TABLE_KIND_PICTURES(pictures),
 };

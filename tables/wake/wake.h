@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts of the table wake. */
+/* The stages in which a unit falls asleep, from the rows of the table wake. */
 #pragma once
 
 #include "analysis/wake/wake.h"
@@ -15,4 +15,3 @@ int wake_stages_of(const struct table *t, const char *unit, const char *column, 
  * where that has one alone, of full_rate_us. Pure. */
 int wake_conclude(struct table *t);
 void wake_findings(FILE *out, const struct table *t);
-void wake_plot(const struct table *t, struct chart *c);
