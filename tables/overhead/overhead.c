@@ -491,56 +491,41 @@ static void findings(FILE *out, const struct table *t)
 
 /* ---- plot ---- */
 
-static void plot_lines(const struct table *t, struct chart *c, const char *column, const char *title, bool log_y)
+static const char *pair_name(const struct table *t, size_t row, char out[CHART_NAME_MAX])
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_LINES, title, "active cores", "\xC2\xB5s");
-    char name[200];
-    size_t omitted = 0;
-    p->whole_x = p->apart = p->log_x = true;
-    p->log_y = log_y;
-    p->from_zero = !log_y;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        struct estimate v = estimates_of_table(t, row, column);
-        chart_pair(t, row, false, name, sizeof name);
-        bool known = false;
-        for (size_t i = 0; i < p->n_series && !known; i++)
-            known = strcmp(p->series[i].name, name) == 0;
-        if (!known && p->n_series >= CHART_LINES_MAX) {
-            omitted += isfinite(v.value);
-            continue;
-        }
-        /* also where it has no value here: a transition has one colour in all panels */
-        struct chart_series *s = chart_series(c, p, name);
-        chart_add_point(c, s, table_number(t, row, "active_cores"), v.value, v.lo, v.hi);
-    }
-    if (omitted)
-        snprintf(p->note, sizeof p->note, "The first %d transitions; the table has them all.", CHART_LINES_MAX);
+    return chart_pair(t, row, false, out, CHART_NAME_MAX);
 }
 
-static void plot_bars(const struct table *t, struct chart *c, const char *column, const char *title, bool log_x)
-{
-    const bool cores = chart_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_BARS, title, "\xC2\xB5s", "");
-    char name[200];
-    p->log_x = log_x;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        struct estimate v = estimates_of_table(t, row, column);
-        if (!isfinite(v.value))
-            continue;
-        chart_pair(t, row, cores, name, sizeof name);
-        chart_add_row(c, p, name, &v, (struct chart_bar){.dot = log_x}, NULL);
-    }
-    chart_tell_omitted(p, p->n_bars, "transitions");
-}
-
+/* Costs and break-even times: over the active cores where there are several, else bars. */
 static void plot(const struct table *t, struct chart *c)
 {
-    void (*draw)(const struct table *, struct chart *, const char *, const char *,
-                 bool) = chart_varies(t, "active_cores") ? plot_lines : plot_bars;
-    draw(t, c, "down_us", "Cost of going down to the lower frequency", false);
-    draw(t, c, "up_us", "Cost of coming back up", false);
-    draw(t, c, "breakeven_us", "Break-even: time at which staying at the lower frequency costs as much as both changes",
-         true);
+    static const struct {
+        const char *value, *title;
+        bool log;
+    } panels[] = {
+        {"down_us", "Cost of going down to the lower frequency", false},
+        {"up_us", "Cost of coming back up", false},
+        {"breakeven_us", "Break-even: time at which staying at the lower frequency costs as much as both changes",
+         true},
+    };
+    const bool cores = chart_varies(t, "active_cores");
+    for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
+        struct picture p = {.value = panels[i].value,
+                            .name.text = pair_name,
+                            .across.column = "active_cores",
+                            .look.dot = panels[i].log,
+                            .omitted = "transitions"};
+        p.panel = (struct chart_panel){.kind = cores ? CHART_LINES : CHART_BARS,
+                                       .log_x = cores || panels[i].log,
+                                       .log_y = cores && panels[i].log,
+                                       .whole_x = cores,
+                                       .apart = cores,
+                                       .from_zero = cores && !panels[i].log};
+        snprintf(p.panel.title, sizeof p.panel.title, "%s", panels[i].title);
+        snprintf(p.panel.x_label, sizeof p.panel.x_label, cores ? "active cores" : "\xC2\xB5s");
+        snprintf(p.panel.y_label, sizeof p.panel.y_label, cores ? "\xC2\xB5s" : "");
+        picture_draw(&p, t, c);
+    }
 }
 
 const struct table_kind table_overhead = {

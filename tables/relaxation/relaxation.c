@@ -4,6 +4,9 @@
 
 #include "tables/registry.h"
 #include "tables/relaxation/relaxation.h"
+#include "tables/table/chart_table.h"
+#include "tables/table/pivot.h"
+#include "util/text_list.h"
 
 #define PERIOD_MOST_US 5.0 /* half a halt of 10 us: longer ones hide where in a sample the frequency rose */
 
@@ -73,6 +76,87 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     return MACHINE_OK;
 }
 
+static const struct pivot_field waits[] = {
+    {"from -> to", NULL, PIVOT_PLAIN, pivot_pair},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"waits", "mode", PIVOT_PLAIN, NULL},
+    {"us", "wait_us", PIVOT_PLAIN, NULL},
+    {"sd, us", "sd_us", PIVOT_PLAIN, NULL},
+    {"% of repetitions", "share", PIVOT_PERCENT, NULL},
+    {"n", "n", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_field restarts[] = {
+    {"from -> to", NULL, PIVOT_PLAIN, pivot_pair},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"by", "by", PIVOT_PLAIN, NULL},
+    {"restarted", "rearmed", PIVOT_PLAIN, NULL},
+    {"us after it", "wait_us", PIVOT_PLAIN, NULL},
+    {"n", "n", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_field toggling[] = {
+    {"from -> to", NULL, PIVOT_PLAIN, pivot_pair}, {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"pause, us", "duty_us", PIVOT_PLAIN, NULL},   {"% that speed up", "share", PIVOT_PERCENT, NULL},
+    {"after us", "wait_us", PIVOT_PLAIN, NULL},    {"longer each time by us", "trend_us", PIVOT_PLAIN, NULL},
+};
+
+static const struct pivot_list views[] = {
+    PIVOT_LIST_OF("The wait before the core speeds up again, one period or two", "wait", waits),
+    PIVOT_LIST_OF("Whether it is restarted by other code, or by interrupts", "rearm", restarts),
+    PIVOT_LIST_OF("When code toggles between the two", "toggle", toggling),
+};
+
+/* A wait, by its pair, and how many periods it took. */
+static const char *wait_name(const struct table *t, size_t row, char out[CHART_NAME_MAX])
+{
+    chart_pair(t, row, chart_varies(t, "active_cores"), out, CHART_NAME_MAX);
+    if (table_number(t, row, "mode") > 1)
+        text_list_add(out, CHART_NAME_MAX, ", ", "two periods");
+    return out;
+}
+
+/* Another experiment, by its pair and what was done. */
+static const char *by_name(const struct table *t, size_t row, char out[CHART_NAME_MAX])
+{
+    const char *by = table_text(t, row, "by");
+    chart_pair(t, row, chart_varies(t, "active_cores"), out, CHART_NAME_MAX);
+    text_list_add(out, CHART_NAME_MAX, ": ", "%s", by ? by : "?");
+    return out;
+}
+
+static const struct picture pictures[] = {
+    {.panel = {.kind = CHART_BARS, .title = "Wait before the frequency rises again", .x_label = "\xC2\xB5s"},
+     .column = "what",
+     .says = "wait",
+     .value = "wait_us",
+     .name.text = wait_name,
+     .look = {.colour = 1, .dot = true},
+     .omitted = "rows"},
+    {.panel = {.kind = CHART_BARS, .title = "Share of the repetitions", .x_label = "share"},
+     .column = "what",
+     .says = "wait",
+     .value = "share",
+     .name.text = wait_name,
+     .look.colour = 1,
+     .omitted = "rows"},
+    {.panel = {.kind = CHART_BARS,
+               .title = "What restarts the wait: share of the waits that were restarted",
+               .x_label = "share of the repetitions"},
+     .column = "what",
+     .says = "rearm",
+     .value = "share",
+     .name.text = by_name,
+     .look.colour = 3,
+     .omitted = "rows"},
+    {.panel = {.kind = CHART_BARS,
+               .title = "Toggling: share of the pauses in which the frequency rose",
+               .x_label = "share of the repetitions"},
+     .column = "what",
+     .says = "toggle",
+     .value = "share",
+     .name.text = by_name,
+     .omitted = "rows"},
+};
+
 #define RELAXATION_OWN_TIMES "it observes for as long as the wait lasts"
 
 const struct table_kind table_relaxation = {
@@ -96,7 +180,7 @@ const struct table_kind table_relaxation = {
     .excluded = {[CHOICE_WARMUP] = RELAXATION_OWN_TIMES, [CHOICE_OBSERVE] = RELAXATION_OWN_TIMES},
     .plan = plan,
     .measure = relaxation_measure,
-    .print = relaxation_print,
+    TABLE_KIND_VIEWS(views),
     .findings = relaxation_findings,
-    .plot = relaxation_plot,
+    TABLE_KIND_PICTURES(pictures),
 };

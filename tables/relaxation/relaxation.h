@@ -103,6 +103,4 @@ int relaxation_rearmed(double at_us, double done_us, double wait_us);
 const char *relaxation_verdict(const struct estimate *share);
 
 /* ---- relaxation_text.c ---- */
-void relaxation_print(FILE *out, bool colour, const struct table *t);
 void relaxation_findings(FILE *out, const struct table *t);
-void relaxation_plot(const struct table *t, struct chart *c);

@@ -182,6 +182,7 @@ const struct table_kind table_trigger = {
     .plan = plan,
     .measure = measure,
     .conclude = trigger_conclude,
+    TABLE_KIND_VIEWS(trigger_views),
     .print = trigger_print,
     .findings = trigger_findings,
     .plot = trigger_plot,

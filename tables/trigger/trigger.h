@@ -4,6 +4,7 @@
 
 #include "analysis/stats/threshold.h"
 #include "probes/sequence.h"
+#include "tables/table/pivot.h"
 #include "tables/table/sights.h"
 #include "tables/table/tables.h"
 
@@ -182,6 +183,8 @@ int trigger_conclude(struct table *t);
 struct estimate trigger_ratio(const struct table *t, size_t row);
 
 /* tables/trigger/trigger_text.c */
+enum { TRIGGER_VIEWS = 4 };
+extern const struct pivot_list trigger_views[TRIGGER_VIEWS];
 void trigger_print(FILE *out, bool colour, const struct table *t);
 void trigger_findings(FILE *out, const struct table *t);
 void trigger_plot(const struct table *t, struct chart *c);

@@ -61,26 +61,20 @@ static const struct pivot_field dirty[] = {
     {"GHz", "freq_ghz", PIVOT_ALONE, NULL},         {"rate against clean registers", "ipc_ratio", PIVOT_PLAIN, NULL},
 };
 
-static const struct pivot_list lists[] = {
+const struct pivot_list trigger_views[TRIGGER_VIEWS] = {
     PIVOT_LIST_OF("Instructions before a level is requested", "count", counts),
     PIVOT_LIST_OF("The sparsest code that still triggers a level", "density limit", densities),
     PIVOT_LIST_OF("Mixtures of two kernels", "mixture", mixtures),
     PIVOT_LIST_OF("Code on registers whose upper halves are dirty", "dirty", dirty),
 };
 
-static void note_counts(FILE *out, const struct table *t)
+void trigger_print(FILE *out, bool colour, const struct table *t)
 {
+    (void)colour;
     if (table_find(t, "asks", "nothing") < t->n_rows)
         pivot_note(out, 2, "nothing: no change was seen while it ran, at this number of active cores");
     if (table_find(t, "asks", "undecided") < t->n_rows)
         pivot_note(out, 2, "undecided: by its limits the frequency may be below that of plain code; no level is given");
-}
-
-void trigger_print(FILE *out, bool colour, const struct table *t)
-{
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (pivot_list(out, colour, t, &lists[i]) && lists[i].fields == counts)
-            note_counts(out, t);
 }
 
 /* ---- findings ---- */
@@ -332,34 +326,37 @@ static void plot_mixtures(const struct table *t, struct chart *c)
     }
 }
 
-static void plot_counts(const struct table *t, struct chart *c)
+/* "512fma@1/4, level 1"; "" where nothing was counted. */
+static const char *count_name(const struct table *t, size_t row, char out[CHART_NAME_MAX])
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Instructions until a level is triggered", "instructions",
-                                            "");
-    char name[160];
-    p->log_x = true;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        const char *kernel = table_text(t, row, "kernel");
-        struct estimate v = estimates_of_table(t, row, "count");
-        double density = table_number(t, row, "density"), level = table_number(t, row, "level");
-        if (!kernel || !(v.value > 0) || !chart_row_is(t, row, "what", "count"))
-            continue;
-        snprintf(name, sizeof name, "%s", kernel);
-        if (isfinite(density) && density > 1 && !strchr(kernel, '@'))
-            snprintf(name, sizeof name, "%s@1/%.0f", kernel, density);
-        const char *asks = table_text(t, row, "asks");
-        if (asks)
-            text_list_add(name, sizeof name, ", ", "%s", asks);
-        else if (isfinite(level))
-            text_list_add(name, sizeof name, ", ", "level %.0f", level);
-        chart_add_row(c, p, name, &v, (struct chart_bar){.dot = true}, NULL);
-    }
-    chart_tell_omitted(p, p->n_bars, "thresholds");
+    const char *kernel = table_text(t, row, "kernel"), *asks = table_text(t, row, "asks");
+    double density = table_number(t, row, "density"), level = table_number(t, row, "level");
+    snprintf(out, CHART_NAME_MAX, "%s", kernel ? kernel : "");
+    if (!kernel)
+        return out;
+    if (isfinite(density) && density > 1 && !strchr(kernel, '@'))
+        text_list_add(out, CHART_NAME_MAX, "", "@1/%.0f", density);
+    if (asks)
+        text_list_add(out, CHART_NAME_MAX, ", ", "%s", asks);
+    else if (isfinite(level))
+        text_list_add(out, CHART_NAME_MAX, ", ", "level %.0f", level);
+    return out;
 }
+
+static const struct picture counts_drawn = {.panel = {.kind = CHART_BARS,
+                                                      .title = "Instructions until a level is triggered",
+                                                      .x_label = "instructions",
+                                                      .log_x = true},
+                                            .column = "what",
+                                            .says = "count",
+                                            .value = "count",
+                                            .name.text = count_name,
+                                            .look.dot = true,
+                                            .omitted = "thresholds"};
 
 void trigger_plot(const struct table *t, struct chart *c)
 {
     plot_levels(t, c);
-    plot_counts(t, c);
+    picture_draw(&counts_drawn, t, c);
     plot_mixtures(t, c);
 }

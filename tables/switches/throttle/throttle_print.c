@@ -261,38 +261,35 @@ static void plot_durations(const struct table *t, struct chart *c)
     free(end);
 }
 
-/* "512or-chain@1/64, 16 cores" without the density, which is the distance. */
-static void cut_density(char *name)
+/* "512or-chain, 16 cores": without the density, which is the distance. */
+static const char *kernel_name(const struct table *t, size_t row, char out[CHART_NAME_MAX])
 {
-    char *at = strstr(name, "@1/");
+    char *at = strstr(chart_pair(t, row, chart_varies(t, "active_cores"), out, CHART_NAME_MAX), "@1/");
     if (at) {
         size_t length = 3 + strspn(at + 3, "0123456789");
         memmove(at, at + length, strlen(at + length) + 1);
     }
+    return out;
 }
 
-static void plot_distance(const struct table *t, struct chart *c)
-{
-    const bool cores = chart_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_LINES, "Rate of scalar adds with one wide instruction in every N",
-                                            "distance N between wide instructions", "share of full rate");
-    char name[200];
-    p->log_x = p->whole_x = p->from_zero = p->apart = true;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        struct estimate v = estimates_of_table(t, row, "ipc_ratio");
-        double distance = table_number(t, row, "distance");
-        if (!(distance > 0) || !chart_row_is(t, row, "part", "distance") || p->n_series >= CHART_LINES_MAX)
-            continue;
-        chart_pair(t, row, cores, name, sizeof name);
-        cut_density(name);
-        chart_add_point(c, chart_series(c, p, name), distance, v.value, v.lo, v.hi);
-    }
-}
+static const struct picture distances = {.panel = {.kind = CHART_LINES,
+                                                   .title = "Rate of scalar adds with one wide instruction in every N",
+                                                   .x_label = "distance N between wide instructions",
+                                                   .y_label = "share of full rate",
+                                                   .log_x = true,
+                                                   .whole_x = true,
+                                                   .from_zero = true,
+                                                   .apart = true},
+                                         .column = "part",
+                                         .says = "distance",
+                                         .value = "ipc_ratio",
+                                         .name.text = kernel_name,
+                                         .across.column = "distance"};
 
 void throttle_plot(const struct table *t, struct chart *c)
 {
     plot_durations(t, c);
-    plot_distance(t, c);
+    picture_draw(&distances, t, c);
 }
 
 /* ---- findings ---- */
