@@ -73,8 +73,8 @@ struct relaxation_waits {
     size_t close;                   /* within 15 % of one wait, or of two where there are such */
     size_t at_once;                 /* of these: within RELAXATION_AT_ONCE_US */
     size_t interrupted;             /* discarded, unless kept: something may have restarted the wait */
-    bool kept;                      /* fewer than one in five were left alone: the interrupted ones are used, too */
-    size_t never;                   /* did not rise in the window, uninterrupted */
+    bool kept;    /* fewer than one in five, and than ten, were left alone: the interrupted ones are used, too */
+    size_t never; /* did not rise in the window, uninterrupted */
     /* of those whose last interruption lay in the middle of the wait: whether it was restarted then */
     size_t rearmed, not_rearmed;
     struct estimate after_interrupt_us; /* from the interruption to the rise, of the rearmed */

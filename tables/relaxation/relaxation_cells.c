@@ -246,7 +246,8 @@ static int take_states(struct rig *r, struct switches_seen *seen, const struct p
     r->slow_ghz = slow->freq_ghz;
     r->plain_ghz = plain.mean;
     read_rise(&seen->phases, slow, r);
-    p->wait_us = slow->duration_us;
+    if (r->context->machine->ops->lacks(r->context->machine, COUNTER_CYCLES, NULL)) /* noise may hide single rises */
+        p->wait_us = slow->duration_us;
     p->share = threshold_share((size_t)lround((slow->n_modes ? slow->modes[0].share : 1) * (double)slow->agreeing_runs),
                                slow->agreeing_runs);
     p->n = slow->agreeing_runs;

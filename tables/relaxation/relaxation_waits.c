@@ -23,7 +23,13 @@
 #define CHANCE_MOST 0.001 /* that waits restarted at random times gather at twice the wait */
 #define FIRST_OVER 1.2    /* the first wait is over */
 #define REJECT 6.0
-enum { TWICE_LEAST = 3, ALONE_PART = 5 /* a fifth */, RARE = 10 /* one in so many */, PEAK_PART = 4 };
+enum {
+    TWICE_LEAST = 3,
+    ALONE_PART = 5 /* a fifth */,
+    ALONE_ENOUGH = 10 /* repetitions */,
+    RARE = 10 /* one in so many */,
+    PEAK_PART = 4
+};
 
 static bool near(double x, double wait, double times)
 {
@@ -164,7 +170,7 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
     double *y = x + n + 1;
     for (size_t i = 0; i < n; i++)
         clean += !r[i].interruptions && !isnan(r[i].at_us);
-    out->kept = clean * ALONE_PART < n;
+    out->kept = clean * ALONE_PART < n && clean < ALONE_ENOUGH;
     clean = 0;
     for (size_t i = 0; i < n; i++) {
         bool counts = out->kept || !r[i].interruptions;
