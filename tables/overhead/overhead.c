@@ -156,7 +156,7 @@ static int cost_of(const struct switches_seen *s, struct way *out)
             over += fmax(0, ph->modes[k].duration_us - ph->modes[0].duration_us);
     }
     if (waits && s->setup.fine_us > 0)
-        snprintf(out->why, sizeof out->why, "the wait is so long that the change behind it is not resolved");
+        snprintf(out->why, sizeof out->why, "the wait is so long that the change after it is not resolved");
     if (waits)
         return 0;
     out->cost.value = NAN;
@@ -230,7 +230,7 @@ static void put_row(struct table *t, const struct cell *c, const struct way *dow
         table_put_text(t, "assumption", assumption);
 }
 
-/* Why no lower frequency was told, so that there is nothing to come back from. */
+/* Why no lower frequency was found, so that there is nothing to come back from. */
 static const char *why_no_step(const struct estimate *ratio)
 {
     if (isnan(ratio->value))
@@ -360,7 +360,7 @@ static void print(FILE *out, bool colour, const struct table *t)
 
 /* ---- findings ---- */
 
-/* A value of a row that may be told: with limits. */
+/* A value of a row that may be reported: with limits. */
 static bool is_told(const struct table *t, size_t row, const char *column, struct estimate *out)
 {
     *out = estimates_of_table(t, row, column);

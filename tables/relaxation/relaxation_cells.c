@@ -18,8 +18,6 @@
 #include "tables/switches/switches.h"
 #include "util/order.h"
 
-/* Between readings, us, unless an option says otherwise: a fifth of the usual halt of 10 us. */
-#define PERIOD_US 2.0
 /* The shortest wait that is measured, us: there must be samples before the rise. */
 #define SHORTEST_US 40.0
 /* The pilot's recording, us; guarded_switch() goes on for longer where the core does not come to rest within. */
@@ -49,7 +47,7 @@
 #define OBSERVED_LEAST_US 60.0
 /* Of a sampling period: a wait's beginning and its end are looked for some twenty times a sample. */
 #define GRID_PERIODS 0.05
-/* Of a ramp's time constant: half of the way by which the best split lies behind its beginning (relaxation_rise.c); the
+/* Of a ramp's time constant: half of the way by which the best split lies after its beginning (relaxation_rise.c); the
  * beginnings in all repetitions may be off by so much alike. */
 #define RAMP_UNSURE 0.08
 /* A switch of kernels so late was delayed by something, us; a reading takes less than the second. */
@@ -89,11 +87,6 @@ struct pilot {
     struct estimate wait_us, share; /* of the state before the rise, and of its first mode; NaN: there is none */
     char why[400];
 };
-
-double relaxation_period(const struct tables_options *o)
-{
-    return o->period_us > 0 ? o->period_us : PERIOD_US;
-}
 
 /* ---- repetitions ---- */
 
@@ -216,7 +209,7 @@ static const struct phase *slow_state(const struct phases *p)
 }
 
 /*
- * How the frequency rises behind the state before: as a ramp, or, where the states are STAIRS or more steps of one, with
+ * How the frequency rises after the state before: as a ramp, or, where the states are STAIRS or more steps of one, with
  * the time constant that has the same area, since a ramp misses (fast - slow) tau in all. tau 0: at once.
  */
 static void read_rise(const struct phases *ph, const struct phase *slow, struct rig *r)
@@ -569,24 +562,7 @@ static int measure_toggle(struct rig *r, double duty_us, size_t runs, struct mac
     return status;
 }
 
-/* The wait by the states alone, where single repetitions do not tell it. */
-static void put_states(const struct rig *r, const struct pilot *p)
-{
-    add_row(r, "nothing", p->n, 0);
-    table_put_number(r->rows, "mode", 1);
-    put_wait(r, p->wait_us);
-    estimates_put(r->rows, "share", p->share);
-}
-
 /* ---- one cell: all experiments with one pair ---- */
-
-size_t relaxation_runs(const struct tables_options *o, enum relaxation_kind kind)
-{
-    enum { RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20, BRIEF_OTHERS = 8 };
-    if (kind == RELAXATION_WAIT)
-        return o->runs ? o->runs : o->brief ? BRIEF_RUNS : RUNS;
-    return o->brief ? BRIEF_OTHERS : kind == RELAXATION_REARM ? REARM_RUNS : TOGGLE_RUNS;
-}
 
 /* What runs in the waiting time, in turn: `from` itself last. Returns how many. */
 static size_t bursts_of(const struct rig *r, struct payload out[BURSTS_MAX])
@@ -664,7 +640,7 @@ static int with_cores(struct rig *r, unsigned cores, struct pilot *p, struct mac
     return status;
 }
 
-/* All rows are missing. How often it rose stands in columns: like reasons are then told once. */
+/* All rows are missing. How often it rose stands in columns: like reasons are then reported once. */
 static void no_wait(struct rig *r, const struct pilot *p, const char *otherwise)
 {
     struct payload by[BURSTS_MAX];
@@ -672,7 +648,11 @@ static void no_wait(struct rig *r, const struct pilot *p, const char *otherwise)
     for (size_t i = 0; i < n + 2; i++) {
         r->kind = i == 0 ? RELAXATION_WAIT : i <= n ? RELAXATION_REARM : RELAXATION_TOGGLE;
         if (r->kind == RELAXATION_WAIT && estimates_known(&p->wait_us)) {
-            put_states(r, p);
+            /* by the states alone, where single repetitions do not tell it */
+            add_row(r, "nothing", p->n, 0);
+            table_put_number(r->rows, "mode", 1);
+            put_wait(r, p->wait_us);
+            estimates_put(r->rows, "share", p->share);
             continue;
         }
         add_missing(r, r->kind == RELAXATION_REARM ? by[i - 1].name : "nothing",

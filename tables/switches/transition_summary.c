@@ -205,7 +205,7 @@ struct estimate transition_throttle_ratio(const struct trace *t, const struct ph
                              : 0;
     e.value *= faster;
     double half = hypot(estimate_half_known(&e) * faster, hypot(RATIO_KNOWN, of_faster) * e.value);
-    /* a thread next door is in all means of the long phase, and in few of the short one, which are taken for wild */
+    /* a sibling thread is in all means of the long phase, and in few of the short one, which are taken for wild */
     if (phases->disturbed && isfinite(slow->ipc_ratio))
         e.value = slow->ipc_ratio;
     double doubt = instant ? chain_doubt(phases, p, full) * e.value : 0;
@@ -363,7 +363,7 @@ static bool is_borne_out(const struct phases *p, size_t n)
     return (double)n > BORNE_OUT * (double)p->runs_used && !few;
 }
 
-/* Whether the frequency steps behind the fine part of a long recording: a sample that lost time is left out there. */
+/* Whether the frequency steps after the fine part of a long recording: a sample that lost time is left out there. */
 static bool between_coarse_samples(const struct trace *t, const struct phases *p)
 {
     const double fine = trace_number(t, TRACE_FINE_US);

@@ -23,7 +23,7 @@ struct trigger_look {
     struct estimate instructions; /* until then: at least; at most, with the first slow sample */
     double below, lasts_us;       /* what would have been found: a rate below this part of the full one, for so long */
     double settled_us;            /* from its first instruction until it runs as it keeps running */
-    double back_us, back_usual_us, back_most_us; /* of plain code behind it until it leaves that level; 0: not lower */
+    double back_us, back_usual_us, back_most_us; /* of plain code after it until it leaves that level; 0: not lower */
 };
 /* n kernels against `plain` by brackets (probes/brackets.h), in turn with its null: the first line of each. */
 int trigger_look_steady(const struct tables_context *x, const struct cell *c, const struct payload *plain,
@@ -62,12 +62,12 @@ bool trigger_reaches(const struct sight *s, const struct trigger_grades *g, int 
  */
 int trigger_agreed(const struct sight *s, size_t n);
 
-/* ---- ... by how the plain code behind each ran, between two without it ---- */
+/* ---- ... by how the plain code after each ran, between two without it ---- */
 
 /* One repetition that counts. */
 struct burst_seen {
     double count;     /* counted instructions of the burst */
-    double ghz, null; /* the plain code behind it; the same without a burst: the mean of the one before and after */
+    double ghz, null; /* the plain code after it; the same without a burst: the mean of the one before and after */
     double rate;      /* of the plain code, against that without a burst */
 };
 
@@ -103,7 +103,7 @@ void trigger_bursts_init(struct trigger_bursts *b, const struct tables_context *
  * take too long. */
 int trigger_bursts_pilot(struct trigger_bursts *b, const struct trigger_look *look, size_t n,
                          struct machine_error *err);
-/* A window behind bursts after which each transition is over at settled_us and no level lapses before back_us
+/* A window after bursts after which each transition is over at settled_us and no level lapses before back_us
  * (INFINITY: nothing is held); `late`: its last part. MACHINE_CANNOT: there is none. */
 int trigger_bursts_window(struct trigger_bursts *b, double settled_us, double back_us, bool late,
                           struct machine_error *err);
@@ -113,7 +113,7 @@ int trigger_bursts_begin(struct trigger_bursts *b, struct machine_error *err);
 void trigger_bursts_end(struct trigger_bursts *b);
 /*
  * One repetition: warm-up in plain code, the segments (at most SEQUENCE_SEGMENTS_MAX - 3), plain code, and then `last`,
- * unless NULL, for a moment; one of the null before it and one behind. Those that tell nothing are discarded and made
+ * unless NULL, for a moment; one of the null before it and one after. Those that tell nothing are discarded and made
  * up for. What was seen is added to b->seen. MACHINE_CANNOT: all were invalid, or in too many of them something changed
  * while it was looked at.
  */
@@ -127,7 +127,7 @@ int trigger_bursts_run(struct trigger_bursts *b, const struct segment *segments,
 typedef int trigger_round(struct trigger_bursts *b, struct machine_error *err);
 int trigger_bursts_rounds(struct trigger_bursts *b, unsigned least, size_t kinds, trigger_round *round, double share,
                           struct trigger_grades *grades, struct machine_error *err);
-/* That the plain code behind the repetitions of a kind is not throttled any more; else MACHINE_CANNOT. */
+/* That the plain code after the repetitions of a kind is not throttled any more; else MACHINE_CANNOT. */
 int trigger_bursts_settled(const struct trigger_bursts *b, size_t kind, struct machine_error *err);
 /* What those of a kind agree on, as trigger_agreed; their frequency, and that without a burst; its ratio, and that of
  * the rates. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bursts, each between two repetitions without it: what the plain code behind it runs at is held against what it runs
+ * Bursts, each between two repetitions without it: what the plain code after it runs at is held against what it runs
  * at milliseconds before and after, so that what moves the clock by itself cancels.
  */
 #include <math.h>
@@ -313,7 +313,7 @@ static bool rounds_suffice(struct trigger_bursts *b, unsigned least, bool counte
     double widest = 0;
     for (size_t k = 0; k < b->kinds && b->rounds >= least; k++) {
         const struct estimate e = trigger_bursts_ratio(b, k);
-        /* counters tell without limits, unless a neighbour on the same processor has come or gone */
+        /* counters tell without limits, unless a neighbor on the same processor has come or gone */
         const double half = !counted ? estimate_half(&e) : trigger_bursts_agreed(b, k) >= 0 ? 0 : INFINITY;
         widest = half <= widest ? widest : half;
     }
@@ -341,7 +341,7 @@ int trigger_bursts_settled(const struct trigger_bursts *b, size_t kind, struct m
     return trigger_bursts_rate(b, kind).value >= FULL
                ? MACHINE_OK
                : machine_fail(err, MACHINE_CANNOT, "look at the transition with --transition",
-                              "the plain code behind a burst is still throttled from %.0f to %.0f us after it",
+                              "the plain code after a burst is still throttled from %.0f to %.0f us after it",
                               b->from_us, b->to_us);
 }
 

@@ -28,7 +28,7 @@ struct density {
     struct probe probe[PROBES_MAX];
 };
 
-/* Ranks change as more is seen: all are drawn anew. */
+/* Ranks change as more is seen: all are drawn again. */
 static void rank(struct density *d)
 {
     struct value_mode mode[TRIGGER_GRADES_MAX];
@@ -56,7 +56,7 @@ static struct probe *find_probe(struct density *d, unsigned density)
     return NULL;
 }
 
-/* Whether it is throttled, of code that is not lower; what denser code is that still sparser code is told to be. */
+/* Whether it is throttled, of code that is not lower; what denser code is that still sparser code is taken to be. */
 static int look_for_throttling(struct density *d, const struct payload *plain, const struct payload *kernel,
                                struct probe *p, struct machine_error *err)
 {

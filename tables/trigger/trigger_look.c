@@ -136,7 +136,7 @@ int trigger_look_fall(const struct tables_context *x, const struct cell *c, cons
     return MACHINE_OK;
 }
 
-/* The wait: the phase right behind the switch, of one length or of two. */
+/* The wait: the phase right after the switch, of one length or of two. */
 static void look_wait(const struct phase *p, struct trigger_look *out)
 {
     const double usual = p->duration_us.value;

@@ -331,8 +331,9 @@ static const char *count_name(const struct table *t, size_t row, char out[CHART_
 {
     const char *kernel = table_text(t, row, "kernel"), *asks = table_text(t, row, "asks");
     double density = table_number(t, row, "density"), level = table_number(t, row, "level");
-    snprintf(out, CHART_NAME_MAX, "%s", kernel ? kernel : "");
-    if (!kernel)
+    const bool counted = kernel && table_number(t, row, "count") > 0;
+    snprintf(out, CHART_NAME_MAX, "%s", counted ? kernel : "");
+    if (!counted)
         return out;
     if (isfinite(density) && density > 1 && !strchr(kernel, '@'))
         text_list_add(out, CHART_NAME_MAX, "", "@1/%.0f", density);

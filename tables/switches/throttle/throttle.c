@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The throttled phases behind each switch, with all cores active against few, and how far from a wide instruction
+ * The throttled phases after each switch, with all cores active against few, and how far from a wide instruction
  * scalar code is throttled, too: one wide instruction in every N, the rest adds that depend on each other.
  */
 #include <limits.h>
@@ -152,7 +152,7 @@ static bool is_certain(const struct switches_seen *s, size_t p)
         !(phase->duration_us.value > 0) || phase->duration_us.lo <= 0)
         return false;
     struct estimate ratio = transition_throttle_ratio(&s->result.trace, &s->phases, p);
-    /* half of the repetitions show what is at that limit in 95 of 100 cases; here all of them were asked */
+    /* half of the repetitions show what is at that limit in 95 of 100 cases; here all of them count */
     double mildest = 1 - (1 - s->phases.detectable_throttle) / sqrt(2);
     return !(ratio.hi >= 1) && !(ratio.value > mildest);
 }
@@ -208,7 +208,7 @@ static void explain(const struct throttle_reach *r, size_t seen, size_t undecide
     else if (isfinite(r->distance.value) && r->residual > RESIDUAL_TOLD)
         snprintf(out, size, "rates differ by up to %.0f %% from those of a single reach", 100 * r->residual);
     else if (!isfinite(r->distance.value) && isfinite(r->distance.lo))
-        snprintf(out, size, "all adds are throttled, up to %.0f behind a wide instruction", farthest);
+        snprintf(out, size, "all adds are throttled, up to %.0f after a wide instruction", farthest);
     else if (!isfinite(r->distance.value))
         snprintf(out, size, "the rate rises from the smallest distance");
     else
@@ -264,7 +264,7 @@ static bool comparable(const struct table *t, size_t row, double usual_us)
            (isnan(us) || fabs(us - usual_us) <= DURATION_SAME_US + DURATION_SAME * usual_us);
 }
 
-/* The series that begins at a row: its reach becomes a row behind all others. */
+/* The series that begins at a row: its reach becomes a row after all others. */
 static int conclude_series(struct table *t, size_t first)
 {
     struct throttle_point *p = calloc(t->n_rows + 1, sizeof *p);

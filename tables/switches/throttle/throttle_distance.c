@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How far behind a wide instruction scalar code is throttled: a fit to rates at many spacings. */
+/* How far after a wide instruction scalar code is throttled: a fit to rates at many spacings. */
 #include "tables/switches/throttle/throttle.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@
 #include "util/text_list.h"
 
 enum { GROUPS_TOLD = 3 };
-#define SAME_US 1.0       /* durations that differ by less are told as one ... */
+#define SAME_US 1.0       /* durations that differ by less are reported as one ... */
 #define SAME_DURATION 0.1 /* ... or by less than this, relative */
 #define SAME_RATIO 0.1    /* the same for parts of the rate */
 
@@ -180,7 +180,7 @@ static void print_reach(FILE *out, bool colour, const struct table *t, size_t re
     }
     pivot_print(out, colour, &p);
     reach_text(t, reach, text, sizeof text);
-    pivot_note(out, 4, "Reach of the throttling behind a wide instruction: %s%s%s", text, note ? "; " : "",
+    pivot_note(out, 4, "Reach of the throttling after a wide instruction: %s%s%s", text, note ? "; " : "",
                note ? note : "");
 }
 
@@ -220,7 +220,7 @@ static void tell_none(const struct table *t, struct chart_panel *p)
         text_list_add(p->note, sizeof p->note, " ", "%zu switch%s: no throttling.", none, none == 1 ? "" : "es");
 }
 
-/* Phases of a change behind each other. A row that has a distance tells how far throttling reaches instead. */
+/* Phases of a change in a row. A row that has a distance tells how far throttling reaches instead. */
 static void plot_durations(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");
@@ -294,7 +294,7 @@ void throttle_plot(const struct table *t, struct chart *c)
 
 /* ---- findings ---- */
 
-/* A first phase whose duration has limits; what has none is not told. */
+/* A first phase whose duration has limits; what has none is not reported. */
 static bool is_first_at(const struct table *t, size_t row, unsigned cores)
 {
     struct estimate us = estimates_of_table(t, row, "duration_us");
@@ -389,7 +389,7 @@ static struct estimate duration_with(const struct table *t, const struct alike *
     return us;
 }
 
-/* Other durations with fewer active cores; neighbouring core counts that are alike are told together. */
+/* Other durations with fewer active cores; neighboring core counts that are alike are reported together. */
 static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cores, size_t n, const struct alike *a)
 {
     for (size_t c = 0; c < n; c++) {
@@ -502,7 +502,7 @@ void throttle_findings(FILE *out, const struct table *t)
         if (!table_says(t, row, "part", "reach") || !(table_number(t, row, "phase") > 0))
             continue;
         reach_text(t, row, text, sizeof text);
-        fprintf(out, "Throttling also slows scalar adds behind a wide instruction (%s): reach %s.\n",
+        fprintf(out, "Throttling also slows scalar adds after a wide instruction (%s): reach %s.\n",
                 table_text(t, row, "to"), text);
     }
 }

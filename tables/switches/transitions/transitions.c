@@ -107,7 +107,7 @@ static void transition_cell(const struct table *t, size_t row, struct chart_cell
     chart_number(whole, cell->text, sizeof cell->text);
 }
 
-/* `left_out` goes behind the title. */
+/* `left_out` goes after the title. */
 static void plot_matrix(const struct table *t, struct chart *c, double cores, bool several, const char *left_out)
 {
     char title[160];

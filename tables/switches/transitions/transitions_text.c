@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table transitions for a person: which of its rows may be told, findings in words, and matrices. */
+/* The table transitions for a person: which of its rows may be reported, findings in words, and matrices. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +26,13 @@ enum transition_support {
 /* What the other rows say of one. */
 struct verdict {
     /*
-     * Whether it may be told. A change of the frequency takes frequencies before and after that differ by their
+     * Whether it may be reported. A change of the frequency takes frequencies before and after that differ by their
      * limits; and each of both kernels must run at the frequency that more other rows at this number of active cores
      * give it than give it another (within limits, or FREQUENCY_SAME), if any do. Throttling or a halt at one frequency
      * must not be missing in half of the switches to the same kernel from others that are no wider than this one.
      */
     enum transition_support support;
-    /* Whether its wait may be told, too: the frequency rises, and more rows from the same kernel to the same frequency
+    /* Whether its wait may be reported, too: the frequency rises, and more rows from the same kernel to the same frequency
      * tell the same wait (within limits, 5 % and 5 us) than another, if any do. */
     enum transition_support wait;
     size_t against; /* where either is contradicted: a row that does it */
@@ -44,7 +44,7 @@ struct verdict {
 struct entry {
     enum switch_kind kind;
     unsigned cores, width; /* width: of `from` */
-    bool dirty;            /* `from` leaves upper halves in use, which changes at what the code behind it runs */
+    bool dirty;            /* `from` leaves upper halves in use, which changes at what the code after it runs */
     size_t from, to;
     struct estimate from_ghz, to_ghz, wait_us;
 };
@@ -217,7 +217,7 @@ static const char *cost_text(const struct table *t, size_t row, const struct ver
 
 /* ---- in words ---- */
 
-/* The row of the largest value of a column among those that may be told, with (or without) a wait; n_rows: none. */
+/* The row of the largest value of a column among those that may be reported, with (or without) a wait; n_rows: none. */
 static size_t largest(const struct table *t, const struct verdict *v, const char *column, bool wait)
 {
     size_t best = t->n_rows;
@@ -341,7 +341,7 @@ static void tell_counts(FILE *out, const struct table *t, const struct verdict *
     fprintf(out, ".\n");
 }
 
-/* Whether a row has what is not told without levels. */
+/* Whether a row has what is not reported without levels. */
 static bool any_withheld(const struct table *t, const struct verdict *v)
 {
     for (size_t row = 0; row < t->n_rows; row++)
