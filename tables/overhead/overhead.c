@@ -99,7 +99,6 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
 #define SAME_LEVEL 0.01 /* relative: a step is at least 100 MHz, 2 % of 5 GHz; what code does to a chain is up to 1 % */
 #define NO_STEP 0.002   /* relative: no processor has steps as small */
 #define SETTLED_BY 0.6667 /* of a recording: from then on it tells the rate in the end */
-#define LONGER 1.2        /* than usual, at least */
 #define RESOLUTION_US 0.3 /* a cost that is below 0 by less is none */
 
 /* One way. */

@@ -37,22 +37,6 @@ static const struct table_column columns[] = {
     {"kept", "", TABLE_WHOLE, false, 0},      /* interrupted and used: hardly any was not, and they agree */
 };
 
-/* Between readings, us, unless an option says otherwise: a fifth of the usual halt of 10 us. */
-#define PERIOD_US 2.0
-
-size_t relaxation_runs(const struct tables_options *o, enum relaxation_kind kind)
-{
-    enum { RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20, BRIEF_OTHERS = 8 };
-    if (kind == RELAXATION_WAIT)
-        return o->runs ? o->runs : o->brief ? BRIEF_RUNS : RUNS;
-    return o->brief ? BRIEF_OTHERS : kind == RELAXATION_REARM ? REARM_RUNS : TOGGLE_RUNS;
-}
-
-double relaxation_period(const struct tables_options *o)
-{
-    return o->period_us > 0 ? o->period_us : PERIOD_US;
-}
-
 static void note_settings(const struct tables_options *o, struct table *t)
 {
     table_set_setting_number(t, "runs", (double)relaxation_runs(o, RELAXATION_WAIT));

@@ -26,10 +26,21 @@ int relaxation_measure(const struct tables_context *x, const struct cell *c, str
 /* The longest wait that is measured: twice the 2 ms of the Intel manual, and room. */
 #define RELAXATION_LONGEST_US 5000.0
 
+/* Between readings, unless an option says otherwise: a fifth of the usual halt of 10 us. */
+#define RELAXATION_PERIOD_US 2.0
+static inline double relaxation_period(const struct tables_options *o)
+{
+    return o->period_us > 0 ? o->period_us : RELAXATION_PERIOD_US;
+}
+
 /* How many repetitions of an experiment. */
-size_t relaxation_runs(const struct tables_options *o, enum relaxation_kind kind);
-/* The time between two readings. */
-double relaxation_period(const struct tables_options *o);
+static inline size_t relaxation_runs(const struct tables_options *o, enum relaxation_kind kind)
+{
+    enum { RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20, BRIEF_OTHERS = 8 };
+    if (kind == RELAXATION_WAIT)
+        return o->runs ? o->runs : o->brief ? BRIEF_RUNS : RUNS;
+    return o->brief ? BRIEF_OTHERS : kind == RELAXATION_REARM ? REARM_RUNS : TOGGLE_RUNS;
+}
 
 /* ---- relaxation_rise.c: when a core speeds up, in each repetition by itself, because the distribution counts ---- */
 

@@ -8,9 +8,12 @@
 
 #include "analysis/phases/phases.h"
 
+/* Recorded after a switch, us: where the core may rise, twice the usual wait of 650 us, and room; else longer than a
+ * transition takes, about 100 us (G 3.2.2). */
 #define RISE_US 1500.0
 #define FALL_US 150.0
-#define SECONDS_OF_CELL 0.1 /* to prepare the machine twice, to see either kernel run steadily, to find the phases */
+#define SECONDS_OF_CELL                                                                                                \
+    0.1 /* beside the repetitions: to prepare the machine twice, to see either kernel run steadily, to find the phases */
 
 static bool heavy(const struct payload *p)
 {

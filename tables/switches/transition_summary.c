@@ -11,18 +11,22 @@
 #include "analysis/stats/robust.h"
 #include "util/text_list.h"
 
-enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no mode */ };
+/* FRACTIONS: a ratio is written as 1/2 to 1/10 where it is one. LEAST_RUNS: what fewer show is no finding. MODE_RUNS: one
+ * repetition is no mode. */
+enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 };
 #define LICENSE_STEP 0.5 /* of the cycles, from one license level to another */
 /* The first instruction of the second kernel is time 0, and a sample holds it: what begins earlier than the usual
  * period before it cannot have been caused by it. */
 #define BEFORE_US 1.0
+/* Relative: a ratio so near to a fraction is that. */
 #define FRACTION_WITHIN 0.02
 /* Of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not, the
  * finding is the same. */
 #define BORNE_OUT 0.4
-/* Relative, alike in all repetitions: a phase holds a whole number of blocks, and each reading takes a part of it. */
-#define CHAIN_SLOWED 0.05       /* relative */
+/* Relative: by so much less throttling may make a chain tell, of which it slows the first adds. */
+#define CHAIN_SLOWED 0.05
 #define CHAIN_SLOWED_ALONE 0.25 /* ... where nothing shows another frequency: a quarter of the chain at half the rate */
+/* Relative, alike in all repetitions: a phase holds a whole number of blocks, and each reading takes a part of it. */
 #define RATIO_KNOWN 0.0005
 
 static const struct estimate unknown = {NAN, NAN, NAN};

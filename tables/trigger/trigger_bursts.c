@@ -15,21 +15,26 @@
 #include "tables/trigger/trigger.h"
 #include "util/order.h"
 
+/* What stands in a burst's place where there is none, us: no longer than a sample. */
 #define MOMENT_US 0.5
-enum { TRIES = 12, UNSETTLED_LEAST = 10 }; /* the first: for one repetition that counts */
+/* TRIES: for one repetition that counts. UNSETTLED_LEAST: repetitions in which the level changed, before it is a rule. */
+enum { TRIES = 12, UNSETTLED_LEAST = 10 };
 #define FULL 0.9     /* of the full rate; throttled code runs at half of it or less (G 3.2.2), or at a little more */
 #define REJECT 5.0   /* scaled MADs: a frequency farther from the median is wild */
 #define ENOUGH 0.005 /* half of the width of a ratio's limits: levels are 2.5 % apart at least */
-#define SECONDS 1.0  /* of rounds */
+#define SECONDS 1.0  /* of the machine's time for all rounds of a cell; with --brief: */
 #define SECONDS_BRIEF 0.5
 /* Plain code before each burst: more than the 2 ms that the Intel manual gives for a license to lapse (G 3.2.2). */
 #define WARMUP_US 2500.0
+/* ... and no longer than this, or a cell of some hundred bursts would take minutes. */
 #define WARMUP_MOST_US 30e3
+/* Between a window and the transitions around it, us: ten samples. */
 #define MARGIN_US 10.0
 /* Where the window lies when nothing speaks against it: transitions take up to about 100 us (G 3.2.2), licenses last
  * 650 us and more (D). */
 #define USUAL_FROM_US 150.0
 #define WINDOW_US 100.0
+/* Of either half of a window: their median needs so many. */
 enum { SAMPLES_LEAST = 6 };
 /* Of the repetitions of a kind, so many reach the grade that they agree on, ... */
 #define AGREE 0.8

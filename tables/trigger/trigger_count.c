@@ -15,12 +15,14 @@
 #define LONG_US 200.0
 #define LONG_MOST_US 1500.0
 #define LONGER 2.0
-#define ROOM 2.0 /* for bursts that are longer than the long ones */
-#define PERIOD_US 0.5
+#define ROOM 2.0          /* for bursts that are longer than the long ones */
+#define PERIOD_US 0.5     /* of sampling: the shortest, since bursts end between samples */
 #define ROUGH 1.05        /* ratio of long to short at which the bisection has found the place */
 #define SHARP 0.004       /* relative: what the count of a sharp threshold is narrowed down to */
 #define LEAST_AROUND 0.02 /* relative: the bursts of the fit lie at least so far to either side */
 #define AROUND_SIGMA 1.2  /* where trials tell most of a median and a spread together */
+/* REFERENCES: rounds of them, at least. VOTES: bursts at each place of the bisection. SURVEY: spread around it.
+ * NARROW_STEPS: halvings until SHARP. CONFIRM: once more on either side. Trials of the fit: unless --runs says. */
 enum { REFERENCES = 10, VOTES = 3, SURVEY = 40, NARROW_STEPS = 14, CONFIRM = 10, FIT_TRIALS = 300, BRIEF_TRIALS = 60 };
 
 struct search {

@@ -11,6 +11,7 @@
 #include "tables/trigger/trigger.h"
 #include "util/order.h"
 
+/* PROBES_MAX: densities that are looked at. RARE: one in so many, which stands for next to none. */
 enum { PROBES_MAX = 40, RARE = KERNEL_DENSITY_MAX };
 
 /* Code of one density. */

@@ -6,8 +6,9 @@
 #include "tables/table/estimates.h"
 #include "tables/trigger/trigger.h"
 
-#define PERIOD_US 1.0
-#define PART_US 5.0 /* of each part of a mixture: code that calls a library function now and then */
+#define PERIOD_US 1.0 /* of sampling, us */
+#define PART_US 5.0   /* of each part of a mixture: code that calls a library function now and then */
+/* PARTS: of a mixture, in turn. REPEATS: rounds of a null and a treatment, at least. */
 enum { PARTS = 12, REPEATS = 12, BRIEF_REPEATS = 8 };
 
 /* After clean code licenses lapse within 2 ms (the Intel manual, G 3.2.2): what is still requested later is due to

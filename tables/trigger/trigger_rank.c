@@ -16,7 +16,7 @@
 #define LEVELS_APART 0.025           /* relative: levels of real parts are at least so far apart, 100 MHz in 4 GHz */
 #define HALF_SIGMAS 2.3              /* standard deviations in half of the 95 % limits of some ten repetitions */
 #define BY_CHANCE 0.1                /* that rows of one level are not taken for one */
-enum { LEVELS_MAX = 6 };
+enum { LEVELS_MAX = 6 };             /* modes of frequency at one number of cores */
 
 /* The frequencies below that of plain code at some number of cores: one in each mode, as log(GHz / plain). */
 struct ranks {

@@ -224,7 +224,7 @@ void trigger_findings(FILE *out, const struct table *t)
 
 /* ---- plot ---- */
 
-enum { DENSITIES_MAX = 40 };
+enum { DENSITIES_MAX = 40 }; /* columns of the plot */
 
 /* One in how many instructions; a share of the instructions is as good as its inverse. NaN: the row tells no level. */
 static double one_in(const struct table *t, size_t row)

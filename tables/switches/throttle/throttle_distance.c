@@ -10,8 +10,9 @@
 
 #include "analysis/stats/golden.h"
 
+/* STEPS: distances that are tried, evenly in the logarithm. SECTIONS: golden sections between two of them. */
 enum { LEAST_POINTS = 3, STEPS = 4000, SECTIONS = 40 };
-#define RESOLUTION 0.5 /* instructions */
+#define RESOLUTION 0.5 /* instructions: limits are no narrower */
 #define ALIKE 0.02     /* relative: how far a whole range of rates may differ and still count as one */
 
 struct fit {

@@ -14,7 +14,7 @@
 #include "util/order.h"
 #include "util/text_list.h"
 
-enum { GROUPS_TOLD = 3 };
+enum { GROUPS_TOLD = 3 }; /* of pairs that throttle alike, in the findings */
 #define SAME_US 1.0       /* durations that differ by less are reported as one ... */
 #define SAME_DURATION 0.1 /* ... or by less than this, relative */
 #define SAME_RATIO 0.1    /* the same for parts of the rate */

@@ -367,8 +367,10 @@ void transitions_findings(FILE *out, const struct table *t)
 
 /* ---- matrices ---- */
 
-enum { KERNELS = 64, PHASES_LISTED = 30 };
+enum { KERNELS = 64, PHASES_LISTED = 30 }; /* of a matrix; pairs whose phases are listed below it */
 #define NO_ROW SIZE_MAX
+/* Kernels behave alike whose switches to all others have frequencies within the first (relative) and latencies within
+ * the second (relative) or the third (us): what two measurements of one switch differ by. */
 #define SAME_GHZ 0.01
 #define SAME_LATENCY 0.05
 #define SAME_LATENCY_US 1.5

@@ -7,6 +7,7 @@
 
 #include "analysis/stats/robust.h"
 
+/* BINS_OF_WINDOW: of the time that the readings of one median take. */
 enum { BINS_OF_WINDOW = 5, POINTS_MAX = 100000 };
 
 /* The nearest of 1, 2, 5, 10, ... in the logarithm. */

@@ -11,8 +11,8 @@
 #include "tables/switches/switches.h"
 #include "util/plain_text.h"
 
-enum { ROWS_OF_PLATEAU = 4 };
-#define PLATEAU_VOLTS 0.004 /* medians of neighbours differ by less unless the voltage steps */
+enum { ROWS_OF_PLATEAU = 4 }; /* what has fewer is on the way from one plateau to the next */
+#define PLATEAU_VOLTS 0.004   /* medians of neighbours differ by less unless the voltage steps */
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
