@@ -11,7 +11,7 @@
 #include "analysis/stats/robust.h"
 #include "util/text_list.h"
 
-/* FRACTIONS: a ratio is written as 1/2 to 1/10 where it is one. LEAST_RUNS: what fewer show is no finding. MODE_RUNS: one
+/* FRACTIONS: a ratio is written as 1/2 to 1/10 where it is one. LEAST_RUNS: fewer show no finding. MODE_RUNS: one
  * repetition is no mode. */
 enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 };
 #define LICENSE_STEP 0.5 /* of the cycles, from one license level to another */

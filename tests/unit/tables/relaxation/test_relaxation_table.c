@@ -268,7 +268,8 @@ static void check_toggling(const struct table *t, const char *from, double wait,
         } else {
             assert_true(duty < 1.2 * wait);
             /* limits of 95 % miss now and then */
-            assert_true(table_number(t, i, "share_lo") - 0.03 <= share && share <= table_number(t, i, "share_hi") + 0.03);
+            assert_true(table_number(t, i, "share_lo") - 0.03 <= share &&
+                        share <= table_number(t, i, "share_hi") + 0.03);
             assert_true(fabs(table_number(t, i, "wait_us") - wait) < 1.5);
             /* the wait does not change from toggle to toggle */
             assert_true(fabs(table_number(t, i, "trend_us")) < 0.7);
