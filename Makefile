@@ -165,7 +165,7 @@ caught: all
 GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_varied_tables tables/test_random_rows \
 	tables/test_plans tables/test_troubled_tables tables/test_asked_tables \
 	output/self_test/test_self_test_lines \
-	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/relaxation/test_relaxation_random \
+	tables/table/test_table_file tables/relaxation/test_relaxation_waits \
 	tables/switches/test_transition_summary tables/switches/test_switches_random \
 	tables/frequency/test_frequency_random tables/umask/test_umask_random tables/table/test_table_random \
 	tables/published/test_sku_lines \

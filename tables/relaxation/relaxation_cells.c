@@ -35,7 +35,7 @@
 #define ABOVE_MOST 0.8
 /* A shorter wait has no room for a burst in its middle. */
 #define ROOM_US (4 * RELAXATION_BURST_US)
-/* Relative: a smaller rise is lost in the noise of single repetitions. Levels of real parts differ by 2.5 % and more. */
+/* Relative: a smaller rise is lost in the noise of a single repetition. Levels of real parts differ by 2.5 %. */
 #define STEP_LEAST 0.01
 /* Of the repetitions that nothing interrupted, so many wait once or twice the same time: else the frequency changes for
  * other reasons. */

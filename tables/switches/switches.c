@@ -13,7 +13,7 @@
 #define RISE_US 1500.0
 #define FALL_US 150.0
 #define SECONDS_OF_CELL                                                                                                \
-    0.1 /* beside the repetitions: to prepare the machine twice, to see either kernel run steadily, to find the phases */
+    0.1 /* beside the repetitions: to prepare the machine twice, to see either kernel alone, to find the phases */
 
 static bool heavy(const struct payload *p)
 {

@@ -17,7 +17,7 @@
 
 /* What stands in a burst's place where there is none, us: no longer than a sample. */
 #define MOMENT_US 0.5
-/* TRIES: for one repetition that counts. UNSETTLED_LEAST: repetitions in which the level changed, before it is a rule. */
+/* TRIES: for one repetition that counts. UNSETTLED_LEAST: the level changed in so many, so that it is no exception. */
 enum { TRIES = 12, UNSETTLED_LEAST = 10 };
 #define FULL 0.9     /* of the full rate; throttled code runs at half of it or less (G 3.2.2), or at a little more */
 #define REJECT 5.0   /* scaled MADs: a frequency farther from the median is wild */

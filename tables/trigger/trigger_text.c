@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The trigger table for a person: lists, findings, and the plot (levels by density, counts of instructions, mixtures). */
+/* The trigger table for a person: lists, findings, and the plot of levels by density, counts and mixtures. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -182,8 +182,8 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 /* ---- distances ---- */
 
-/* A first phase is the usual one where its duration is, within this part of it and so many us: edges are known to half a
- * sample. */
+/* A first phase is the usual one where its duration is, within this part of it and so many us: edges are known to half
+ * a sample. */
 #define DURATION_SAME 0.25
 #define DURATION_SAME_US 0.5
 

@@ -32,8 +32,8 @@ struct verdict {
      * must not be missing in half of the switches to the same kernel from others that are no wider than this one.
      */
     enum transition_support support;
-    /* Whether its wait may be reported, too: the frequency rises, and more rows from the same kernel to the same frequency
-     * tell the same wait (within limits, 5 % and 5 us) than another, if any do. */
+    /* Whether its wait may be reported, too: the frequency rises, and more rows from the same kernel to the same
+     * frequency tell the same wait (within limits, 5 % and 5 us) than another, if any do. */
     enum transition_support wait;
     size_t against; /* where either is contradicted: a row that does it */
 };
