@@ -47,9 +47,9 @@
 #define OBSERVED_LEAST_US 60.0
 /* Of a sampling period: a wait's beginning and its end are looked for some twenty times a sample. */
 #define GRID_PERIODS 0.05
-/* Of a ramp's time constant: half of the way by which the best split lies after its beginning (relaxation_rise.c); the
- * beginnings in all repetitions may be off by so much alike. */
-#define RAMP_UNSURE 0.08
+/* Of a ramp's time constant: the best split lies 0.16 of it after its beginning (relaxation_rise.c), more in noise; the
+ * beginnings in all repetitions may be off by so much alike, as scored on ramps of 90 us in noise. */
+#define RAMP_UNSURE 0.2
 /* A switch of kernels so late was delayed by something, us; a reading takes less than the second. */
 #define LATE_US 1.5
 #define READ_US 0.05
