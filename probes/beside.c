@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Brackets of slots in which the neighbors run something else: what a kernel loses beside them. */
 #include "probes/beside.h"
+#include "probes/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ static int beside_rounds(struct beside_rig *g, struct beside_result *out, struct
     const double begun = clock_seconds(CLOCK_MONOTONIC);
     double last, *scratch = malloc(s->most * sizeof *scratch);
     int status = scratch ? beside_slot(g, false, &last, err) : machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    const struct stop_rule rule = {s->least, s->most, s->seconds, s->enough};
     while (!status && out->rounds < s->most) {
         status = beside_round(g, out->rounds, &last, err);
         if (status)
@@ -104,10 +106,10 @@ static int beside_rounds(struct beside_rig *g, struct beside_result *out, struct
         out->rounds++;
         out->ratio = brackets_ratio(g->logs[0], out->rounds, scratch);
         out->null = brackets_ratio(g->logs[1], out->rounds, scratch);
-        const bool suffice = estimate_half(&out->ratio) <= s->enough && estimate_half(&out->null) <= s->enough;
+        const double ratio = estimate_half(&out->ratio), null = estimate_half(&out->null);
         out->seconds = machine_elapsed(g->m, begun, g->seconds);
         if ((s->progress && s->progress(s->data, out->rounds, s->most)) ||
-            (out->rounds >= s->least && (suffice || out->seconds >= s->seconds)))
+            stop_here(&rule, out->rounds, out->seconds, ratio <= null ? null : ratio))
             break;
     }
     free(scratch);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Brackets A B A in random order: the ratio of two kernels' frequencies, free of drift. */
 #include "probes/brackets.h"
+#include "probes/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -207,16 +208,14 @@ static int brackets_round(struct bracket_rig *g, struct machine_error *err)
 
 static bool suffice(const struct brackets_setup *s, const struct brackets_result *r)
 {
-    if (r->rounds < s->least)
-        return false;
-    if (r->rounds >= s->most || r->seconds >= s->seconds)
-        return true;
-    for (size_t k = 0; k < s->n; k++) {
+    const struct stop_rule rule = {s->least, s->most, s->seconds, s->enough};
+    double widest = 0;
+    for (size_t k = 0; k < s->n && r->rounds >= s->least; k++) {
         const struct estimate e = brackets_ratio_of(r, k);
-        if (!(estimate_half(&e) <= s->enough))
-            return false;
+        const double half = estimate_half(&e);
+        widest = half <= widest ? widest : half; /* NaN is widest */
     }
-    return true;
+    return stop_here(&rule, r->rounds, r->seconds, widest);
 }
 
 /* Whether A is slower right behind another kernel: what that was granted outlasts what does not count of a slot. */

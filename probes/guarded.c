@@ -4,8 +4,9 @@
  * repetition begins where the one before ended, and a processor may throttle or wait for longer than is recorded. So
  * both kernels are seen alone in turn with the repetitions, and the recording is held against that, round by round.
  *
- * One stop rule: repetitions go on until their limits are narrow, or the time is over. A recording that does not begin
- * or end as the kernels alone do is made again with a longer warm-up or for longer, as long as there is time.
+ * One stop rule: repetitions go on until their limits are narrow, or the time is over (limits_narrow()); a recording is
+ * extended until it begins and ends as the kernels alone do and shows its first phase, or its bounds are reached
+ * (extend()).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,27 +17,37 @@
 #include "probes/guarded.h"
 #include "util/text_list.h"
 
-enum { ATTEMPTS = 6 };
-#define BUDGET_US 3e6 /* of the machine's time, for one recording */
-#define WARMUP_MOST_US                                                                                                 \
-    4900.0 /* with a recording of the greatest length again less than 10 ms, which all machines can */
+/* The machine's time for one recording, us. */
+#define BUDGET_US 3e6
+/* The longest warm-up and recording of fine samples, us: together less than the 10 ms that all machines can do. */
+#define WARMUP_MOST_US 4900.0
 #define OBSERVE_MOST_US 4900.0
+/* By so much a recording grows that is not over in the end. */
 #define LONGER 4.0
-#define LONG_PERIOD_MOST_US 5.0 /* at the switch of a long recording: its fine part has 150 of them */
+/* At the switch of a long recording, us: its fine part has 150 of them. */
+#define LONG_PERIOD_MOST_US 5.0
 #define PERIOD_LEAST_US 0.5
-#define COARSE_SAMPLES 5.0 /* a first phase of fewer is recorded again with half the period */
+/* A first phase of fewer samples is recorded again with half the period. */
+#define COARSE_SAMPLES 5.0
+/* A logarithm: by so much the rate in the end may be off the second kernel's alone. */
 #define IPC_OFF 0.01
-#define END_US 20.0 /* of a recording's end that is compared; at least so many samples: */
+/* A recording's end that is compared: us, and at least so many samples; of a long one its last fifth. */
+#define END_US 20.0
 #define END_SAMPLES 8.0
-#define NARROW_US 0.1     /* half the width of limits that are narrow enough, us ... */
-#define NARROW_SHARE 0.03 /* ... or of the duration, or of a frequency: */
+#define END_SHARE 0.2
+/* Half the width of limits that suffice: of a duration us, or part of it; of a frequency part of it. */
+#define NARROW_US 0.1
+#define NARROW_SHARE 0.03
 #define NARROW_STEP 0.003
 
 struct attempt {
     const struct guard *guard;
     struct switches_seen *seen;
+    double longest_us; /* a repetition of the machine may last so long; 0: as long as anybody wants */
     bool stopped;
-    bool looked; /* the phases are those of all that was recorded */
+    bool looked;     /* the phases are those of all that was recorded */
+    bool late, open; /* it did not begin as the first kernel alone runs, or not end as the second does */
+    bool moves;      /* its end may not be the second kernel's: worth a longer recording */
     char why[300];
 };
 
@@ -47,14 +58,6 @@ static int on_progress(void *data, unsigned done, unsigned wanted)
     a->looked = false;
     a->stopped = a->stopped || (g->progress && g->progress(g->data, done, wanted));
     return a->stopped;
-}
-
-/* How long a repetition of the machine may last; 0: as long as anybody wants. */
-static double longest_us(const struct machine *m)
-{
-    struct machine_info info;
-    m->ops->info(m, &info);
-    return info.longest_us;
 }
 
 /* ---- how much is enough ---- */
@@ -127,45 +130,36 @@ static int guarded_record(struct attempt *a, struct machine_error *err)
 
 /* ---- what is held against it ---- */
 
-struct judged {
-    bool late, open; /* it did not begin as the first kernel alone runs, or not end as the second does */
-    bool moves;      /* its end may not be the second kernel's: worth to be looked at for longer */
-    char why[160];
-};
-
-static int judge(const struct attempt *a, struct judged *out, struct machine_error *err)
+/* Whether it began and ended as the kernels alone run. 0, or -1: out of memory. */
+static int judge(struct attempt *a)
 {
     const struct switches_seen *seen = a->seen;
     const struct repetitions *r = &seen->result;
+    const struct phase *last = &seen->phases.phases[seen->phases.n_phases - 1];
     double end = seen->setup.observe_us, span = fmax(END_US, END_SAMPLES * seen->setup.period_us);
     struct ends from, to;
-    memset(out, 0, sizeof *out);
     if (seen->setup.fine_us > 0)
-        span = fmax(span, 0.2 * end);
+        span = fmax(span, END_SHARE * end);
     if (ends_compare(&r->trace, -span, 0, &r->beside[TRANSITION_HELD_FROM], &from) ||
         ends_compare(&r->trace, end - span, INFINITY, &r->beside[TRANSITION_HELD_TO], &to))
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    out->late = from.clock.hi < -ENDS_OFF;
+        return -1;
     bool wanted = !a->guard->fall_only || to.above > to.below;
     bool moves = ends_mostly_differ(&to) && wanted, clock = ends_differ(&to.clock, ENDS_OFF) && moves;
     bool ipc = seen->setup.fine_us <= 0 && ends_differ(&to.ipc, IPC_OFF); /* long samples hold fewer readings */
-    out->open = clock || ipc;
-    out->moves = moves || seen->phases.phases[seen->phases.n_phases - 1].kind == PHASE_RAMP;
+    a->late = from.clock.hi < -ENDS_OFF;
+    a->open = clock || ipc;
+    a->moves = moves || last->kind == PHASE_RAMP;
     if (clock)
-        snprintf(out->why, sizeof out->why, "still at %.3f GHz, against %.3f GHz in the long run", to.ghz,
+        snprintf(a->why, sizeof a->why, "still at %.3f GHz, against %.3f GHz in the long run", to.ghz,
                  to.ghz * exp(-to.clock.value));
     else if (ipc)
-        snprintf(out->why, sizeof out->why, "the code still ran at %.2f of its rate in the long run",
-                 exp(to.ipc.value));
-    return MACHINE_OK;
+        snprintf(a->why, sizeof a->why, "the code still ran at %.2f of its rate in the long run", exp(to.ipc.value));
+    return 0;
 }
 
-static bool starts_coarsely(const struct attempt *a)
+static bool starts_coarsely(const struct switches_seen *seen)
 {
-    const struct switches_seen *seen = a->seen;
     const struct phases *p = &seen->phases;
-    if (a->guard->period_given || seen->setup.period_us / 2 < PERIOD_LEAST_US || seen->setup.fine_us > 0)
-        return false;
     for (size_t i = 1; i + 1 < p->n_phases; i++)
         if ((p->phases[i].kind == PHASE_THROTTLE || p->phases[i].kind == PHASE_UNKNOWN) &&
             fabs(p->phases[i].start_us) < 1)
@@ -173,35 +167,37 @@ static bool starts_coarsely(const struct attempt *a)
     return false;
 }
 
-/* Whether another attempt has a chance, and its setup. */
-static bool try_again(const struct attempt *a, const struct judged *j, struct transition_setup *s)
+/*
+ * The other half of the stop rule: a recording that is too short at either end, or too coarse, is made again with more
+ * of that, where nobody has chosen it. Each of the three has a bound, and so have the attempts. Returns whether it is.
+ */
+static bool extend(const struct attempt *a)
 {
     const struct guard *g = a->guard;
-    bool again = false, longer = (j->open || j->moves) && !g->observe_given;
-    if (j->late && !g->warmup_given && s->warmup_us < WARMUP_MOST_US) {
-        s->warmup_us = fmin(2 * s->warmup_us, WARMUP_MOST_US);
-        again = true;
-    }
-    if (longer && s->observe_us < OBSERVE_MOST_US) {
-        s->observe_us = fmin(LONGER * s->observe_us, OBSERVE_MOST_US);
-        again = true;
-    } else if (j->open && !g->observe_given && s->fine_us <= 0 && !g->uniform && longest_us(g->machine) <= 0) {
+    struct transition_setup *s = &a->seen->setup;
+    const double warmup = s->warmup_us, observe = s->observe_us, period = s->period_us;
+    if (a->late && !g->warmup_given)
+        s->warmup_us = fmax(warmup, fmin(2 * warmup, WARMUP_MOST_US));
+    if ((a->open || a->moves) && !g->observe_given && observe < OBSERVE_MOST_US)
+        s->observe_us = fmin(LONGER * observe, OBSERVE_MOST_US);
+    else if (a->open && !g->observe_given && s->fine_us <= 0 && !g->uniform && a->longest_us <= 0)
         transition_observe(s, SLOWEST_US, g->runs_given, g->warmup_given);
-        again = true;
-    } else if (starts_coarsely(a)) {
-        s->period_us /= 2;
-        again = true;
-    }
-    return again;
+    else if (!g->period_given && period / 2 >= PERIOD_LEAST_US && s->fine_us <= 0 && starts_coarsely(a->seen))
+        s->period_us = period / 2;
+    return s->warmup_us > warmup || s->observe_us > observe || s->period_us < period;
 }
 
+/* ---- what is said of it ---- */
+
 /* Why the recording must not be believed; it becomes the first warning, so that it stands wherever the phases stand. */
-static int tell_unsettled(struct switches_seen *seen, const struct judged *j, bool limited)
+static int tell_unsettled(const struct attempt *a)
 {
-    if (j->open)
+    struct switches_seen *seen = a->seen;
+    if (a->open)
         snprintf(seen->unsettled, sizeof seen->unsettled,
                  "not over when the recording ended at %.0f us: %.110s; repeat with a longer --observe%s",
-                 seen->setup.observe_us, j->why, limited ? " and --machine timing, which may record for longer" : "");
+                 seen->setup.observe_us, a->why,
+                 a->longest_us > 0 ? " and --machine timing, which may record for longer" : "");
     else
         snprintf(seen->unsettled, sizeof seen->unsettled,
                  "the core was not back at its own frequency at the switch, after %.0f us of the first kernel; repeat "
@@ -224,21 +220,24 @@ static int note_finer(struct switches_seen *seen)
     return trace_set(&seen->result.trace, "notes", text);
 }
 
-/* A long recording that was asked for, where the machine can make it. */
-static int prepare_long(const struct guard *g, struct transition_setup *s, struct machine_error *err)
+/* ---- all of it ---- */
+
+/* A long recording that was requested, where the machine can make it. */
+static int prepare_long(const struct attempt *a, struct machine_error *err)
 {
-    double longest = longest_us(g->machine), all = s->warmup_us + s->before_us + s->observe_us;
-    if (longest > 0 && all > longest && s->observe_us > TRANSITION_LONG_US)
+    struct transition_setup *s = &a->seen->setup;
+    double all = s->warmup_us + s->before_us + s->observe_us;
+    if (a->longest_us > 0 && all > a->longest_us && s->observe_us > TRANSITION_LONG_US)
         return machine_fail(err, MACHINE_CANNOT, "observe for less time, or use --machine perf or --machine timing",
                             "a repetition of %.0f us: this machine masks interrupts meanwhile, for %.0f us at most",
-                            all, longest);
-    if (s->observe_us > TRANSITION_LONG_US && !g->uniform && s->period_us > LONG_PERIOD_MOST_US)
+                            all, a->longest_us);
+    if (s->observe_us > TRANSITION_LONG_US && !a->guard->uniform && s->period_us > LONG_PERIOD_MOST_US)
         return machine_fail(err, MACHINE_BAD_INPUT, "leave --period out",
                             "a sampling period of %g us: of a recording of more than %g ms it is that at the switch, "
                             "at most %g us, and grows by itself",
                             s->period_us, TRANSITION_LONG_US / 1e3, LONG_PERIOD_MOST_US);
-    if (longest <= 0 && !g->uniform)
-        transition_observe(s, s->observe_us, g->runs_given, g->warmup_given);
+    if (a->longest_us <= 0 && !a->guard->uniform)
+        transition_observe(s, s->observe_us, a->guard->runs_given, a->guard->warmup_given);
     return MACHINE_OK;
 }
 
@@ -251,21 +250,24 @@ void switches_free(struct switches_seen *s)
 int guarded_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
                    struct machine_error *err)
 {
-    struct attempt a = {.guard = g, .seen = out};
-    struct judged j = {false, false, ""};
+    struct machine_info info;
+    g->machine->ops->info(g->machine, &info);
+    struct attempt a = {.guard = g, .seen = out, .longest_us = info.longest_us};
     memset(out, 0, sizeof *out);
     out->setup = *s;
-    int status = prepare_long(g, &out->setup, err);
-    for (unsigned k = 1; !status; k++) {
-        status = guarded_record(&a, err);
-        if (!status)
-            status = judge(&a, &j, err);
-        if (status || k == ATTEMPTS || !try_again(&a, &j, &out->setup))
-            break;
+    int bad = 0, status = prepare_long(&a, err);
+    bool again = !status;
+    while (again) {
         switches_free(out);
+        status = guarded_record(&a, err);
+        bad = status ? 0 : judge(&a);
+        again = !status && !bad && extend(&a);
     }
-    if (!status && ((j.open || j.late) ? tell_unsettled(out, &j, longest_us(g->machine) > 0)
-                                       : out->setup.period_us < s->period_us && note_finer(out)))
+    if (!status && !bad && (a.open || a.late))
+        bad = tell_unsettled(&a);
+    else if (!status && !bad && out->setup.period_us < s->period_us)
+        bad = note_finer(out);
+    if (bad)
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (status)
         switches_free(out);

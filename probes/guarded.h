@@ -13,9 +13,10 @@
 struct guard {
     struct machine *machine;
     bool warmup_given, observe_given, period_given, runs_given; /* somebody has chosen these: they are kept */
-    bool uniform;                   /* a period that grows would not help: the voltage is read once a repetition */
-    bool fall_only;                 /* only what follows the switch at once: no higher frequency is awaited */
-    repetitions_progress *progress; /* may be NULL; `wanted` is 0 where it is only asked; returning non-zero stops */
+    bool uniform;   /* a period that grows would not help: the voltage is read once a repetition */
+    bool fall_only; /* only what follows the switch at once: no higher frequency is awaited */
+    repetitions_progress
+        *progress; /* may be NULL; `wanted` is 0 where progress is only polled; returning non-zero stops */
     void *data;
 };
 

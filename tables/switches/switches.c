@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the tables about switches share: setups, rows and settings. */
 #include "tables/switches/switches.h"
 
 #include <math.h>
@@ -7,9 +8,12 @@
 
 #include "analysis/phases/phases.h"
 
+/* Recorded after a switch, us: where the core may rise, twice the usual wait of 650 us, and room; else longer than a
+ * transition takes, about 100 us (G 3.2.2). */
 #define RISE_US 1500.0
 #define FALL_US 150.0
-#define SECONDS_OF_CELL 0.1 /* to prepare the machine twice, to see either kernel run steadily, to find the phases */
+#define SECONDS_OF_CELL                                                                                                \
+    0.1 /* beside the repetitions: to prepare the machine twice, to see either kernel alone, to find the phases */
 
 static bool heavy(const struct payload *p)
 {
@@ -28,8 +32,8 @@ static bool may_rise(const struct payload *from, const struct payload *to)
  * second kernel is at least as wide and as heavy as the first, or the first no wider than 128 bits (no processor is
  * known to slow down for those; Skylake-SP dissertation, section 3.2.1).
  */
-static struct transition_setup switches_setup(const struct tables_context *x, const char *table, const struct cell *c,
-                                              const struct switches_wish *w)
+static struct transition_setup setup_of(const struct tables_context *x, const char *table, const struct cell *c,
+                                        const struct switches_wish *w)
 {
     const struct tables_options *o = x->options;
     struct transition_setup s;
@@ -58,7 +62,7 @@ int switches_see(const struct tables_context *x, const char *table, const struct
                             .uniform = w->volts,
                             .progress = tables_on_progress,
                             .data = &own};
-    struct transition_setup s = switches_setup(x, table, c, w);
+    struct transition_setup s = setup_of(x, table, c, w);
     return guarded_switch(&g, &s, out, err);
 }
 
@@ -112,7 +116,7 @@ int switches_add(const struct tables_context *x, struct cells *out, const struct
     struct cell *c = cells_add(out, a, b, cores, "%s_%s_%u", a->name, b->name, cores);
     if (!c)
         return -1;
-    struct transition_setup s = switches_setup(x, "", c, w);
+    struct transition_setup s = setup_of(x, "", c, w);
     double readings = !w->volts          ? 0
                       : w->volt_readings ? w->volt_readings
                                          : fmin(2000, 2 * (s.before_us + s.observe_us) / s.period_us);
@@ -135,13 +139,13 @@ void switches_note(const struct tables_context *x, const struct switches_wish *w
 {
     const struct payload scalar = kernel_named("64add"), wide = kernel_named("512fma");
     struct cell fall = {.a = scalar, .b = wide, .cpu = -1}, rise = {.a = wide, .b = scalar, .cpu = -1};
-    struct transition_setup s = switches_setup(x, t->name, &fall, w);
+    struct transition_setup s = setup_of(x, t->name, &fall, w);
     table_set_setting_number(t, "runs", s.runs);
     table_set_setting_number(t, "period_us", s.period_us);
     table_set_setting_number(t, "warmup_us", s.warmup_us);
     table_set_setting_number(t, "observe_us", s.observe_us);
     if (!w->fall_only)
-        table_set_setting_number(t, "observe_rise_us", switches_setup(x, t->name, &rise, w).observe_us);
+        table_set_setting_number(t, "observe_rise_us", setup_of(x, t->name, &rise, w).observe_us);
 }
 
 void switches_put_keys(struct table *rows, const struct cell *c, const struct switches_seen *s)

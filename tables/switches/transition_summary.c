@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A switch in one line: what the phases come to, and rates of throttled phases with their limits. */
 #include "tables/switches/transition_summary.h"
 
 #include <math.h>
@@ -10,18 +11,22 @@
 #include "analysis/stats/robust.h"
 #include "util/text_list.h"
 
-enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no mode */ };
+/* FRACTIONS: a ratio is written as 1/2 to 1/10 where it is one. LEAST_RUNS: fewer show no finding. MODE_RUNS: one
+ * repetition is no mode. */
+enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 };
 #define LICENSE_STEP 0.5 /* of the cycles, from one license level to another */
 /* The first instruction of the second kernel is time 0, and a sample holds it: what begins earlier than the usual
  * period before it cannot have been caused by it. */
 #define BEFORE_US 1.0
+/* Relative: a ratio so near to a fraction is that. */
 #define FRACTION_WITHIN 0.02
 /* Of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not, the
  * finding is the same. */
 #define BORNE_OUT 0.4
-/* Relative, alike in all repetitions: a phase holds a whole number of blocks, and each reading takes a part of it. */
-#define CHAIN_SLOWED 0.05       /* relative */
+/* Relative: by so much less throttling may make a chain tell, of which it slows the first adds. */
+#define CHAIN_SLOWED 0.05
 #define CHAIN_SLOWED_ALONE 0.25 /* ... where nothing shows another frequency: a quarter of the chain at half the rate */
+/* Relative, alike in all repetitions: a phase holds a whole number of blocks, and each reading takes a part of it. */
 #define RATIO_KNOWN 0.0005
 
 static const struct estimate unknown = {NAN, NAN, NAN};
@@ -204,7 +209,7 @@ struct estimate transition_throttle_ratio(const struct trace *t, const struct ph
                              : 0;
     e.value *= faster;
     double half = hypot(estimate_half_known(&e) * faster, hypot(RATIO_KNOWN, of_faster) * e.value);
-    /* a thread next door is in all means of the long phase, and in few of the short one, which are taken for wild */
+    /* a sibling thread is in all means of the long phase, and in few of the short one, which are taken for wild */
     if (phases->disturbed && isfinite(slow->ipc_ratio))
         e.value = slow->ipc_ratio;
     double doubt = instant ? chain_doubt(phases, p, full) * e.value : 0;
@@ -317,7 +322,7 @@ static bool other_license(const struct phase *a, const struct phase *b)
     return false;
 }
 
-static enum switch_kind transition_summary_kind_of(const struct phases *p, size_t first)
+static enum switch_kind kind_of(const struct phases *p, size_t first)
 {
     bool throttled = false, halted = false, license = false, ramp = false;
     if (first == 0 || first >= p->n_phases || !phases_is_steady(&p->phases[p->n_phases - 1]) ||
@@ -362,12 +367,12 @@ static bool is_borne_out(const struct phases *p, size_t n)
     return (double)n > BORNE_OUT * (double)p->runs_used && !few;
 }
 
-/* Whether the frequency steps behind the fine part of a long recording: a sample that lost time is left out there. */
+/* Whether the frequency steps after the fine part of a long recording: a sample that lost time is left out there. */
 static bool between_coarse_samples(const struct trace *t, const struct phases *p)
 {
-    const char *fine = trace_get(t, "fine_us");
+    const double fine = trace_number(t, "fine_us");
     const struct transition *last = p->n_transitions ? &p->transitions[p->n_transitions - 1] : NULL;
-    return fine && last && last->at_us > strtod(fine, NULL) && !(last->latency_us.value > 0);
+    return last && last->at_us > fine && !(last->latency_us.value > 0);
 }
 
 void transition_summarize(const struct trace *trace, const struct phases *p, struct transition_summary *out)
@@ -375,7 +380,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
     size_t first = transition_first_phase_after_switch(p);
     memset(out, 0, sizeof *out);
     out->latency_us = out->wait_us = out->overhead_us = out->from_ghz = out->to_ghz = unknown;
-    out->kind = transition_summary_kind_of(p, first);
+    out->kind = kind_of(p, first);
     out->n = agreeing(p);
     describe_limits(p, out);
     if (across_switch(p))

@@ -62,7 +62,7 @@ size_t transition_first_phase_after_switch(const struct phases *p);
 
 /*
  * The rate of phase `p` against the same code at full rate, with limits over the repetitions used: in each of them the
- * mean IPC of the samples wholly within the phase, over that within the phase of the highest IPC behind it. Limits are
+ * mean IPC of the samples wholly within the phase, over that within the phase of the highest IPC after it. Limits are
  * NaN where fewer than two repetitions have such samples (a phase shorter than about three of them); the value is then
  * that of the phases. Out of memory is reported like that, too.
  */

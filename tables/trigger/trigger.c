@@ -50,8 +50,8 @@ static const struct {
 
 /* ---- cells ---- */
 
-static int trigger_add(struct cells *out, unsigned kind, const struct payload *a, const struct payload *b,
-                       unsigned cores, double seconds)
+static int add_cell(struct cells *out, unsigned kind, const struct payload *a, const struct payload *b, unsigned cores,
+                    double seconds)
 {
     const char *what = trigger_kinds[kind].name;
     struct cell *c = cells_add(out, a, b, cores, "%s_%s%s%s_%u", what, a->name, b ? "_" : "", b ? b->name : "", cores);
@@ -71,7 +71,7 @@ static int add_dirty(const struct tables_context *x, struct cells *out, const st
     if (p->density != 1 || kernel_parse(name, &dirty, NULL, 0))
         return 0;
     for (size_t i = 0; i < (x->options->brief ? 1 : 2); i++)
-        if (tables_can_run(x, plain[i], &code) && trigger_add(out, DIRTY, &dirty, &code, cores, 2))
+        if (tables_can_run(x, plain[i], &code) && add_cell(out, DIRTY, &dirty, &code, cores, 2))
             return -1;
     return 0;
 }
@@ -84,14 +84,14 @@ static int add_mixtures(const struct tables_context *x, struct cells *out, const
     if (x->options->n_kernels) {
         for (size_t i = 0; i < n; i++)
             for (size_t j = i + 1; j < n; j++)
-                if (strcmp(k[i].name, k[j].name) != 0 && trigger_add(out, MIXTURE, &k[i], &k[j], cores, 3))
+                if (strcmp(k[i].name, k[j].name) != 0 && add_cell(out, MIXTURE, &k[i], &k[j], cores, 3))
                     return -1;
         return 0;
     }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct payload a, b;
         if (tables_can_run(x, known[i][0], &a) && tables_can_run(x, known[i][1], &b) &&
-            trigger_add(out, MIXTURE, &a, &b, cores, 3))
+            add_cell(out, MIXTURE, &a, &b, cores, 3))
             return -1;
     }
     return 0;
@@ -100,7 +100,7 @@ static int add_mixtures(const struct tables_context *x, struct cells *out, const
 static int add_all(const struct tables_context *x, struct cells *out, const struct payload *k, size_t n, unsigned cores)
 {
     for (size_t i = 0; i < n; i++)
-        if (!k[i].dirty && trigger_add(out, KERNEL, &k[i], NULL, cores, k[i].kernel->width > 128 ? 3 : 1.5))
+        if (!k[i].dirty && add_cell(out, KERNEL, &k[i], NULL, cores, k[i].kernel->width > 128 ? 3 : 1.5))
             return -1;
     if (add_mixtures(x, out, k, n, cores))
         return -1;
@@ -110,7 +110,7 @@ static int add_all(const struct tables_context *x, struct cells *out, const stru
     return 0;
 }
 
-static int trigger_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     static const char *const brief[] = {"256fma", "512or", "512fma"}; /* all kinds that may request a level */
     struct payload kernel[TABLES_KERNELS_MAX];
@@ -149,8 +149,7 @@ static int measure_at(const struct tables_context *x, const struct cell *c, bool
  * By default all cores are active. Frequencies of levels that are equal there can differ with one active core; where
  * nothing else tells levels it is tried with one, too.
  */
-static int trigger_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
-                           struct machine_error *err)
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
     bool told = false;
     int status = measure_at(x, c, false, &told, rows, err);
@@ -180,9 +179,10 @@ const struct table_kind table_trigger = {
                 .found = "density",
                 .found_in = "density limit"},
     .exported = EXPORT_TRIGGERS,
-    .plan = trigger_plan,
-    .measure = trigger_measure,
+    .plan = plan,
+    .measure = measure,
     .conclude = trigger_conclude,
+    TABLE_KIND_VIEWS(trigger_views),
     .print = trigger_print,
     .findings = trigger_findings,
     .plot = trigger_plot,

@@ -3,12 +3,13 @@
 #pragma once
 
 #include "analysis/stats/threshold.h"
-#include "tables/trigger/trigger_fit.h"
 #include "probes/sequence.h"
+#include "tables/table/pivot.h"
+#include "tables/table/sights.h"
 #include "tables/table/tables.h"
 
 #define TRIGGER_PLAIN "64add" /* the plain code around what is examined */
-enum { BURSTS_SEEN_MAX = 2000, TRIGGER_ATTEMPTS = 3 };
+enum { BURSTS_SEEN_MAX = 2000 };
 
 /* ---- tables/trigger/trigger_look.c: what code requests when it keeps running ---- */
 
@@ -22,7 +23,7 @@ struct trigger_look {
     struct estimate instructions; /* until then: at least; at most, with the first slow sample */
     double below, lasts_us;       /* what would have been found: a rate below this part of the full one, for so long */
     double settled_us;            /* from its first instruction until it runs as it keeps running */
-    double back_us, back_usual_us, back_most_us; /* of plain code behind it until it leaves that level; 0: not lower */
+    double back_us, back_usual_us, back_most_us; /* of plain code after it until it leaves that level; 0: not lower */
 };
 /* n kernels against `plain` by brackets (probes/brackets.h), in turn with its null: the first line of each. */
 int trigger_look_steady(const struct tables_context *x, const struct cell *c, const struct payload *plain,
@@ -34,12 +35,39 @@ int trigger_look_fall(const struct tables_context *x, const struct cell *c, cons
 int trigger_look_rise(const struct tables_context *x, const struct cell *c, const struct payload *plain,
                       const struct payload *kernel, struct trigger_look *out, struct machine_error *err);
 
-/* ---- tables/trigger/trigger_bursts.c: bursts, each between two without it ---- */
+/* ---- tables/trigger/trigger_bursts.c: whether bursts of code have requested a level ---- */
+
+enum { TRIGGER_GRADES_MAX = 4 };
+/* Relative: levels of real parts differ by 100 MHz in 4 GHz at least, 2.5 %. */
+#define TRIGGER_SAME_FREQUENCY 0.01
+
+struct trigger_grades {
+    size_t n;
+    bool counted; /* grades are license levels, told by the counters; else ranks of the frequencies seen */
+    /* mean of the repetitions, as a ratio to that without a burst; NaN: a level that was not seen */
+    double freq[TRIGGER_GRADES_MAX];
+};
+/*
+ * Sorts repetitions into grades: by license level where all have one, else by frequency: frequencies that differ by
+ * less than TRIGGER_SAME_FREQUENCY are one grade. Returns 0, or -1: out of memory.
+ */
+int trigger_grade(struct sight *s, size_t n, struct trigger_grades *out);
+
+/* Whether a further repetition reaches this grade (>= 1): nearer to it, in frequency, than to the one above. */
+bool trigger_reaches(const struct sight *s, const struct trigger_grades *g, int grade);
+
+/*
+ * The grade that a set of repetitions reaches: the lowest frequency that at least four in five reach while not more
+ * than one in five go beyond it; -1: they do not agree.
+ */
+int trigger_agreed(const struct sight *s, size_t n);
+
+/* ---- ... by how the plain code after each ran, between two without it ---- */
 
 /* One repetition that counts. */
 struct burst_seen {
     double count;     /* counted instructions of the burst */
-    double ghz, null; /* the plain code behind it; the same without a burst: the mean of the one before and after */
+    double ghz, null; /* the plain code after it; the same without a burst: the mean of the one before and after */
     double rate;      /* of the plain code, against that without a burst */
 };
 
@@ -62,6 +90,8 @@ struct trigger_bursts {
     struct burst_seen *seen;     /* the repetitions, ... */
     struct sight *sight;         /* ... and how the plain code ran, its frequency as a ratio to the null's */
     double *scratch;             /* room for as many */
+    unsigned rounds;             /* of references, ... */
+    size_t kinds;                /* ... of which repetition round * kinds + kind is one */
     size_t discarded, unsettled; /* the second: those in which something changed while it was looked at */
     char discarded_why[120];     /* of the last one */
 };
@@ -73,7 +103,7 @@ void trigger_bursts_init(struct trigger_bursts *b, const struct tables_context *
  * take too long. */
 int trigger_bursts_pilot(struct trigger_bursts *b, const struct trigger_look *look, size_t n,
                          struct machine_error *err);
-/* A window behind bursts after which each transition is over at settled_us and no level lapses before back_us
+/* A window after bursts after which each transition is over at settled_us and no level lapses before back_us
  * (INFINITY: nothing is held); `late`: its last part. MACHINE_CANNOT: there is none. */
 int trigger_bursts_window(struct trigger_bursts *b, double settled_us, double back_us, bool late,
                           struct machine_error *err);
@@ -83,31 +113,29 @@ int trigger_bursts_begin(struct trigger_bursts *b, struct machine_error *err);
 void trigger_bursts_end(struct trigger_bursts *b);
 /*
  * One repetition: warm-up in plain code, the segments (at most SEQUENCE_SEGMENTS_MAX - 3), plain code, and then `last`,
- * unless NULL, for a moment; one of the null before it and one behind. Those that tell nothing are discarded and made
+ * unless NULL, for a moment; one of the null before it and one after. Those that tell nothing are discarded and made
  * up for. What was seen is added to b->seen. MACHINE_CANNOT: all were invalid, or in too many of them something changed
  * while it was looked at.
  */
 int trigger_bursts_run(struct trigger_bursts *b, const struct segment *segments, size_t n, const struct payload *last,
                        struct machine_error *err);
 /*
- * `least` rounds of `kinds` repetitions each, and more until half of the width of each kind's limits suffices or the
- * time is over; sorted into grades. All of them again, a few times, where those of a kind do not agree on their
- * level: a neighbour on the same processor may have come or gone. `share`: what they are of the cell. *rounds: made.
+ * `least` rounds of `kinds` repetitions each, and more until half of the width of each kind's limits suffices (where
+ * levels are counted: until each kind agrees on its level) or the time is over; sorted into grades. `share`: what they
+ * are of the cell.
  */
 typedef int trigger_round(struct trigger_bursts *b, struct machine_error *err);
 int trigger_bursts_rounds(struct trigger_bursts *b, unsigned least, size_t kinds, trigger_round *round, double share,
-                          struct trigger_grades *grades, unsigned *rounds, struct machine_error *err);
-/* That the plain code behind repetitions first, first + step, ... (n of them) is not throttled any more; else
- * MACHINE_CANNOT. */
-int trigger_bursts_settled(const struct trigger_bursts *b, size_t first, size_t n, size_t step,
-                           struct machine_error *err);
-/* What repetitions first, first + step, ... (n of them) agree on, as trigger_agreed; their frequency, and that without
- * a burst; its ratio, and that of the rates. */
-int trigger_bursts_agreed(const struct trigger_bursts *b, size_t first, size_t n, size_t step);
-struct estimate trigger_bursts_freq(const struct trigger_bursts *b, size_t first, size_t n, size_t step);
-struct estimate trigger_bursts_null(const struct trigger_bursts *b, size_t first, size_t n, size_t step);
-struct estimate trigger_bursts_ratio(const struct trigger_bursts *b, size_t first, size_t n, size_t step);
-struct estimate trigger_bursts_rate(const struct trigger_bursts *b, size_t first, size_t n, size_t step);
+                          struct trigger_grades *grades, struct machine_error *err);
+/* That the plain code after the repetitions of a kind is not throttled any more; else MACHINE_CANNOT. */
+int trigger_bursts_settled(const struct trigger_bursts *b, size_t kind, struct machine_error *err);
+/* What those of a kind agree on, as trigger_agreed; their frequency, and that without a burst; its ratio, and that of
+ * the rates. */
+int trigger_bursts_agreed(const struct trigger_bursts *b, size_t kind);
+struct estimate trigger_bursts_freq(const struct trigger_bursts *b, size_t kind);
+struct estimate trigger_bursts_null(const struct trigger_bursts *b, size_t kind);
+struct estimate trigger_bursts_ratio(const struct trigger_bursts *b, size_t kind);
+struct estimate trigger_bursts_rate(const struct trigger_bursts *b, size_t kind);
 
 /* ---- tables/trigger/trigger_rows.c ---- */
 
@@ -155,8 +183,8 @@ int trigger_conclude(struct table *t);
 struct estimate trigger_ratio(const struct table *t, size_t row);
 
 /* tables/trigger/trigger_text.c */
+enum { TRIGGER_VIEWS = 4 };
+extern const struct pivot_list trigger_views[TRIGGER_VIEWS];
 void trigger_print(FILE *out, bool colour, const struct table *t);
 void trigger_findings(FILE *out, const struct table *t);
-
-/* tables/trigger/trigger_plot.c */
 void trigger_plot(const struct table *t, struct chart *c);

@@ -1,32 +1,126 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bursts, each between two repetitions without it: what the plain code behind it runs at is held against what it runs
+ * Bursts, each between two repetitions without it: what the plain code after it runs at is held against what it runs
  * at milliseconds before and after, so that what moves the clock by itself cancels.
  */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/brackets/brackets_limits.h"
 #include "analysis/stats/robust.h"
+#include "probes/stop.h"
 #include "tables/trigger/trigger.h"
+#include "util/order.h"
 
+/* What stands in a burst's place where there is none, us: no longer than a sample. */
 #define MOMENT_US 0.5
-enum { TRIES = 12, UNSETTLED_LEAST = 10 }; /* the first: for one repetition that counts */
+/* TRIES: for one repetition that counts. UNSETTLED_LEAST: the level changed in so many, so that it is no exception. */
+enum { TRIES = 12, UNSETTLED_LEAST = 10 };
 #define FULL 0.9     /* of the full rate; throttled code runs at half of it or less (G 3.2.2), or at a little more */
 #define REJECT 5.0   /* scaled MADs: a frequency farther from the median is wild */
 #define ENOUGH 0.005 /* half of the width of a ratio's limits: levels are 2.5 % apart at least */
-#define SECONDS 1.0  /* of rounds */
+#define SECONDS 1.0  /* of the machine's time for all rounds of a cell; with --brief: */
 #define SECONDS_BRIEF 0.5
 /* Plain code before each burst: more than the 2 ms that the Intel manual gives for a license to lapse (G 3.2.2). */
 #define WARMUP_US 2500.0
+/* ... and no longer than this, or a cell of some hundred bursts would take minutes. */
 #define WARMUP_MOST_US 30e3
+/* Between a window and the transitions around it, us: ten samples. */
 #define MARGIN_US 10.0
 /* Where the window lies when nothing speaks against it: transitions take up to about 100 us (G 3.2.2), licenses last
  * 650 us and more (D). */
 #define USUAL_FROM_US 150.0
 #define WINDOW_US 100.0
+/* Of either half of a window: their median needs so many. */
 enum { SAMPLES_LEAST = 6 };
+/* Of the repetitions of a kind, so many reach the grade that they agree on, ... */
+#define AGREE 0.8
+/* ... and so many at most go beyond it, which 1 - AGREE is not quite. */
+#define BEYOND 0.2
+
+/* ---- grades ---- */
+
+static bool all_counted(const struct sight *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isnan(s[i].level))
+            return false;
+    return n > 0;
+}
+
+static int grade_by_frequency(struct sight *s, size_t n, struct trigger_grades *out)
+{
+    struct value_mode mode[TRIGGER_GRADES_MAX];
+    double *x = calloc(n + 1, sizeof *x);
+    if (!x)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        x[i] = log(s[i].freq);
+    out->n = robust_modes(x, n, TRIGGER_SAME_FREQUENCY, n > 3 ? 2 : 1, mode, TRIGGER_GRADES_MAX);
+    qsort(mode, out->n, sizeof *mode, order_double_descending);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 1; k < out->n; k++)
+            if (fabs(x[i] - mode[k].mean) < fabs(x[i] - mode[s[i].grade].mean))
+                s[i].grade = (int)k;
+    free(x);
+    return 0;
+}
+
+int trigger_grade(struct sight *s, size_t n, struct trigger_grades *out)
+{
+    *out = (struct trigger_grades){.counted = all_counted(s, n)};
+    for (size_t i = 0; i < n; i++)
+        s[i].grade = 0;
+    if (!out->counted && grade_by_frequency(s, n, out))
+        return -1;
+    for (size_t i = 0; i < n && out->counted; i++) {
+        s[i].grade = (int)(s[i].level + 0.5);
+        out->n = (size_t)s[i].grade + 1 > out->n ? (size_t)s[i].grade + 1 : out->n;
+    }
+    for (size_t k = 0; k < out->n; k++) {
+        double sum = 0;
+        size_t m = 0;
+        for (size_t i = 0; i < n; i++)
+            if (s[i].grade == (int)k) {
+                sum += s[i].freq;
+                m++;
+            }
+        out->freq[k] = m ? sum / (double)m : NAN;
+    }
+    return 0;
+}
+
+bool trigger_reaches(const struct sight *s, const struct trigger_grades *g, int grade)
+{
+    int above = grade - 1; /* the next higher frequency that was seen */
+    if (g->counted)
+        return s->level >= grade - 0.5;
+    while (above > 0 && isnan(g->freq[above]))
+        above--;
+    return above < 0 || s->freq * s->freq < g->freq[above] * g->freq[grade];
+}
+
+/* Share of repetitions whose grade is `grade` or a lower frequency. */
+static double share_of(const struct sight *s, size_t n, int grade)
+{
+    size_t yes = 0;
+    for (size_t i = 0; i < n; i++)
+        yes += s[i].grade >= grade;
+    return n ? (double)yes / (double)n : NAN;
+}
+
+int trigger_agreed(const struct sight *s, size_t n)
+{
+    for (int grade = TRIGGER_GRADES_MAX - 1; grade >= 0 && n; grade--)
+        if (share_of(s, n, grade) >= AGREE)
+            return share_of(s, n, grade + 1) <= BEYOND ? grade : -1;
+    return -1;
+}
+
+/* ---- the window ---- */
 
 void trigger_bursts_init(struct trigger_bursts *b, const struct tables_context *x, const struct cell *c,
                          const char *what, const struct payload *plain, double period_us)
@@ -214,93 +308,83 @@ int trigger_bursts_run(struct trigger_bursts *b, const struct segment *segments,
 
 /* ---- rounds ---- */
 
-static bool rounds_suffice(struct trigger_bursts *b, unsigned rounds, size_t kinds)
+static bool rounds_suffice(struct trigger_bursts *b, unsigned least, bool counted)
 {
     const double each = 2e-6 * (b->warmup_us + b->room_us / 2 + b->to_us);
-    const double seconds = b->context->options->brief ? SECONDS_BRIEF : SECONDS;
-    bool enough = true;
-    for (size_t k = 0; k < kinds; k++) {
-        const struct estimate e = trigger_bursts_ratio(b, k, rounds, kinds);
-        enough = enough && (!isnan(b->sight[k].level) || estimate_half(&e) <= ENOUGH);
+    const struct stop_rule rule = {.least = least,
+                                   .most = (unsigned)(BURSTS_SEEN_MAX / 2 / b->kinds),
+                                   .seconds = b->context->options->brief ? SECONDS_BRIEF : SECONDS,
+                                   .enough = ENOUGH};
+    double widest = 0;
+    for (size_t k = 0; k < b->kinds && b->rounds >= least; k++) {
+        const struct estimate e = trigger_bursts_ratio(b, k);
+        /* counters tell without limits, unless a neighbor on the same processor has come or gone */
+        const double half = !counted ? estimate_half(&e) : trigger_bursts_agreed(b, k) >= 0 ? 0 : INFINITY;
+        widest = half <= widest ? widest : half;
     }
-    return enough || each * (double)b->n_seen > seconds || b->n_seen + kinds > BURSTS_SEEN_MAX / 2;
-}
-
-static int bursts_rounds_once(struct trigger_bursts *b, unsigned least, size_t kinds, trigger_round *round,
-                              double share, struct trigger_grades *grades, unsigned *rounds, struct machine_error *err)
-{
-    int status = MACHINE_OK;
-    b->discarded += b->n_seen;
-    b->n_seen = 0;
-    for (*rounds = 0; status == MACHINE_OK && (*rounds < least || !rounds_suffice(b, *rounds, kinds));) {
-        status = round(b, err);
-        *rounds += 1;
-        if (status == MACHINE_OK && tables_stop(b->context, share * fmin(1, (double)*rounds / (2 * least))))
-            status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
-    }
-    if (status == MACHINE_OK && trigger_grade(b->sight, b->n_seen, grades))
-        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    return status;
+    return stop_here(&rule, b->rounds, each * (double)b->n_seen, widest);
 }
 
 int trigger_bursts_rounds(struct trigger_bursts *b, unsigned least, size_t kinds, trigger_round *round, double share,
-                          struct trigger_grades *grades, unsigned *rounds, struct machine_error *err)
+                          struct trigger_grades *grades, struct machine_error *err)
 {
-    bool agreed = false;
     int status = MACHINE_OK;
-    for (int attempt = 0; attempt < TRIGGER_ATTEMPTS && status == MACHINE_OK && !agreed; attempt++) {
-        status = bursts_rounds_once(b, least, kinds, round, share, grades, rounds, err);
-        agreed = true;
-        for (size_t k = 0; k < kinds && status == MACHINE_OK && grades->counted; k++)
-            agreed = agreed && trigger_bursts_agreed(b, k, *rounds, kinds) >= 0;
-    }
+    b->kinds = kinds;
+    do {
+        status = round(b, err);
+        b->rounds++;
+        if (status == MACHINE_OK && tables_stop(b->context, share * fmin(1, (double)b->rounds / (2 * least))))
+            status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
+        if (status == MACHINE_OK && trigger_grade(b->sight, b->n_seen, grades))
+            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    } while (status == MACHINE_OK && !rounds_suffice(b, least, grades->counted));
     return status;
 }
 
-int trigger_bursts_settled(const struct trigger_bursts *b, size_t first, size_t n, size_t step,
-                           struct machine_error *err)
+int trigger_bursts_settled(const struct trigger_bursts *b, size_t kind, struct machine_error *err)
 {
-    const struct estimate rate = trigger_bursts_rate(b, first, n, step);
-    return rate.value >= FULL ? MACHINE_OK
-                              : machine_fail(err, MACHINE_CANNOT, "look at the transition with --transition",
-                                             "the plain code behind a burst is still throttled from %.0f to %.0f us "
-                                             "after it",
-                                             b->from_us, b->to_us);
+    return trigger_bursts_rate(b, kind).value >= FULL
+               ? MACHINE_OK
+               : machine_fail(err, MACHINE_CANNOT, "look at the transition with --transition",
+                              "the plain code after a burst is still throttled from %.0f to %.0f us after it",
+                              b->from_us, b->to_us);
 }
 
-int trigger_bursts_agreed(const struct trigger_bursts *b, size_t first, size_t n, size_t step)
+int trigger_bursts_agreed(const struct trigger_bursts *b, size_t kind)
 {
     struct sight s[BURSTS_SEEN_MAX];
-    for (size_t i = 0; i < n; i++)
-        s[i] = b->sight[first + i * step];
-    return trigger_agreed(s, n);
+    for (size_t i = 0; i < b->rounds; i++)
+        s[i] = b->sight[kind + i * b->kinds];
+    return trigger_agreed(s, b->rounds);
 }
 
-struct estimate trigger_bursts_freq(const struct trigger_bursts *b, size_t first, size_t n, size_t step)
+/* The mean of a number of what was seen, which is so many bytes within it. */
+static struct estimate mean_of(const struct trigger_bursts *b, size_t kind, size_t at)
 {
-    for (size_t i = 0; i < n; i++)
-        b->scratch[i] = b->seen[first + i * step].ghz;
-    return robust_mean(b->scratch, n, REJECT, 0, NULL);
+    for (size_t i = 0; i < b->rounds; i++)
+        memcpy(&b->scratch[i], (const char *)&b->seen[kind + i * b->kinds] + at, sizeof *b->scratch);
+    return robust_mean(b->scratch, b->rounds, REJECT, 0, NULL);
 }
 
-struct estimate trigger_bursts_null(const struct trigger_bursts *b, size_t first, size_t n, size_t step)
+struct estimate trigger_bursts_freq(const struct trigger_bursts *b, size_t kind)
 {
-    for (size_t i = 0; i < n; i++)
-        b->scratch[i] = b->seen[first + i * step].null;
-    return robust_mean(b->scratch, n, REJECT, 0, NULL);
+    return mean_of(b, kind, offsetof(struct burst_seen, ghz));
 }
 
-struct estimate trigger_bursts_rate(const struct trigger_bursts *b, size_t first, size_t n, size_t step)
+struct estimate trigger_bursts_null(const struct trigger_bursts *b, size_t kind)
 {
-    for (size_t i = 0; i < n; i++)
-        b->scratch[i] = b->seen[first + i * step].rate;
-    return robust_mean(b->scratch, n, REJECT, 0, NULL);
+    return mean_of(b, kind, offsetof(struct burst_seen, null));
 }
 
-struct estimate trigger_bursts_ratio(const struct trigger_bursts *b, size_t first, size_t n, size_t step)
+struct estimate trigger_bursts_rate(const struct trigger_bursts *b, size_t kind)
+{
+    return mean_of(b, kind, offsetof(struct burst_seen, rate));
+}
+
+struct estimate trigger_bursts_ratio(const struct trigger_bursts *b, size_t kind)
 {
     double logs[BURSTS_SEEN_MAX];
-    for (size_t i = 0; i < n; i++)
-        logs[i] = log(b->sight[first + i * step].freq);
-    return brackets_ratio(logs, n, b->scratch);
+    for (size_t i = 0; i < b->rounds; i++)
+        logs[i] = log(b->sight[kind + i * b->kinds].freq);
+    return brackets_ratio(logs, b->rounds, b->scratch);
 }

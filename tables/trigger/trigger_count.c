@@ -15,12 +15,14 @@
 #define LONG_US 200.0
 #define LONG_MOST_US 1500.0
 #define LONGER 2.0
-#define ROOM 2.0 /* for bursts that are longer than the long ones */
-#define PERIOD_US 0.5
+#define ROOM 2.0          /* for bursts that are longer than the long ones */
+#define PERIOD_US 0.5     /* of sampling: the shortest, since bursts end between samples */
 #define ROUGH 1.05        /* ratio of long to short at which the bisection has found the place */
 #define SHARP 0.004       /* relative: what the count of a sharp threshold is narrowed down to */
 #define LEAST_AROUND 0.02 /* relative: the bursts of the fit lie at least so far to either side */
 #define AROUND_SIGMA 1.2  /* where trials tell most of a median and a spread together */
+/* REFERENCES: rounds of them, at least. VOTES: bursts at each place of the bisection. SURVEY: spread around it.
+ * NARROW_STEPS: halvings until SHARP. CONFIRM: once more on either side. Trials of the fit: unless --runs says. */
 enum { REFERENCES = 10, VOTES = 3, SURVEY = 40, NARROW_STEPS = 14, CONFIRM = 10, FIT_TRIALS = 300, BRIEF_TRIALS = 60 };
 
 struct search {
@@ -29,7 +31,6 @@ struct search {
     const struct trigger_look *look;
     double long_us;
     double long_count;        /* counted instructions of a burst that lasts so long */
-    unsigned rounds;          /* of references */
     struct trigger_row plain; /* what a row has of them in any case */
     struct trigger_grades grades;
     int grade;
@@ -64,7 +65,7 @@ static int try_range(struct search *s, double lo, double hi, unsigned n, struct 
     return MACHINE_OK;
 }
 
-static int trigger_count_bisect(struct search *s, double *lo, double *hi, struct machine_error *err)
+static int bisect(struct search *s, double *lo, double *hi, struct machine_error *err)
 {
     while (*hi > fmax(ROUGH * *lo, *lo + s->kernel->counted)) {
         double middle = *hi > 2 * *lo ? sqrt(*lo * *hi) : 0.5 * (*lo + *hi);
@@ -117,7 +118,7 @@ static int find_count(struct search *s, struct threshold *t, struct machine_erro
     if (trials > BURSTS_SEEN_MAX / 2)
         trials = BURSTS_SEEN_MAX / 2;
     s->n = 0;
-    int status = trigger_count_bisect(s, &lo, &hi, err);
+    int status = bisect(s, &lo, &hi, err);
     if (status == MACHINE_OK)
         status = try_range(s, 0.4 * lo, 1.7 * hi, SURVEY, err);
     if (status != MACHINE_OK)
@@ -169,7 +170,7 @@ static void count_throttle_row(const struct search *s, struct table *rows, const
     struct trigger_row r = s->plain;
     r.asks = trigger_asks(false, false, true, NAN);
     if (s->look->throttled && instructions->hi < first->at.lo)
-        count_row(s, rows, &r, *instructions, 0, s->rounds);
+        count_row(s, rows, &r, *instructions, 0, s->b->rounds);
 }
 
 /* What the references of a kind ask for, whose grade is above that of plain code. */
@@ -178,8 +179,8 @@ static struct trigger_row row_of_kind(const struct search *s, size_t kind, int g
     struct trigger_row r = s->plain;
     r.level = s->grades.counted ? grade : NAN;
     r.asks = trigger_asks(true, false, false, r.level);
-    r.freq = trigger_bursts_freq(s->b, kind, s->rounds, KINDS);
-    r.ratio = trigger_bursts_ratio(s->b, kind, s->rounds, KINDS);
+    r.freq = trigger_bursts_freq(s->b, kind);
+    r.ratio = trigger_bursts_ratio(s->b, kind);
     return r;
 }
 
@@ -191,7 +192,7 @@ static int level_rows(struct search *s, struct table *rows, int plain, int from,
         /* what the shortest bursts request is requested by so few */
         const double most = s->kernel->counted;
         struct trigger_row r = row_of_kind(s, SHORT, from);
-        count_row(s, rows, &r, (struct estimate){most, 1, most}, 0, s->rounds);
+        count_row(s, rows, &r, (struct estimate){most, 1, most}, 0, s->b->rounds);
     }
     for (s->grade = from + 1; s->grade <= to && status == MACHINE_OK; s->grade++) {
         struct threshold t;
@@ -213,22 +214,21 @@ static int level_rows(struct search *s, struct table *rows, int plain, int from,
 /* Whether the longest bursts request what the kernel requests when it keeps running. */
 static bool as_steady(const struct search *s, int at_long)
 {
-    const struct estimate ratio = trigger_bursts_ratio(s->b, LONG, s->rounds, KINDS);
+    const struct estimate ratio = trigger_bursts_ratio(s->b, LONG);
     return s->grades.counted ? fabs(at_long - s->look->level) < 0.5
                              : fabs(log(ratio.value / s->look->ratio.value)) < TRIGGER_SAME_FREQUENCY;
 }
 
 static int count_rows(struct search *s, struct table *rows, struct machine_error *err)
 {
-    int plain = trigger_bursts_agreed(s->b, PLAIN, s->rounds, KINDS),
-        at_long = trigger_bursts_agreed(s->b, LONG, s->rounds, KINDS),
-        at_short = trigger_bursts_agreed(s->b, SHORT, s->rounds, KINDS);
+    int plain = trigger_bursts_agreed(s->b, PLAIN), at_long = trigger_bursts_agreed(s->b, LONG),
+        at_short = trigger_bursts_agreed(s->b, SHORT);
     if (plain < 0 || at_long < 0 || at_short < 0) {
         trigger_put_disagreement(s->b, rows, plain < 0 ? s->b->plain.name : s->kernel->name);
         return MACHINE_OK;
     }
     if (!as_steady(s, at_long)) {
-        const struct estimate ratio = trigger_bursts_ratio(s->b, LONG, s->rounds, KINDS);
+        const struct estimate ratio = trigger_bursts_ratio(s->b, LONG);
         trigger_put_missing(s->b->cell, rows, "count", s->kernel->density,
                             "after a burst of %.0f us the core runs at %.3f of its clock, but at %.3f when %.40s keeps "
                             "running: bursts do not show what it triggers; see the density rows",
@@ -236,10 +236,10 @@ static int count_rows(struct search *s, struct table *rows, struct machine_error
         return MACHINE_OK;
     }
     s->plain = (struct trigger_row){.level = s->grades.counted ? plain : NAN,
-                                    .freq = trigger_bursts_freq(s->b, PLAIN, s->rounds, KINDS),
-                                    .plain = trigger_bursts_null(s->b, PLAIN, s->rounds, KINDS),
-                                    .ratio = trigger_bursts_ratio(s->b, PLAIN, s->rounds, KINDS)};
-    for (size_t i = 0; i < s->rounds; i++)
+                                    .freq = trigger_bursts_freq(s->b, PLAIN),
+                                    .plain = trigger_bursts_null(s->b, PLAIN),
+                                    .ratio = trigger_bursts_ratio(s->b, PLAIN)};
+    for (size_t i = 0; i < s->b->rounds; i++)
         s->long_count = fmax(s->long_count, s->b->seen[LONG + i * KINDS].count);
     return level_rows(s, rows, plain, at_short > plain ? at_short : plain, at_long, err);
 }
@@ -254,9 +254,9 @@ static int count_search(struct trigger_bursts *b, const struct trigger_look *loo
     s->kernel = &b->cell->a;
     s->look = look;
     s->long_us = b->room_us / ROOM;
-    int status = trigger_bursts_rounds(b, REFERENCES, KINDS, reference_round, 0, &s->grades, &s->rounds, err);
+    int status = trigger_bursts_rounds(b, REFERENCES, KINDS, reference_round, 0, &s->grades, err);
     if (status == MACHINE_OK)
-        status = trigger_bursts_settled(b, LONG, s->rounds, KINDS, err);
+        status = trigger_bursts_settled(b, LONG, err);
     if (status == MACHINE_OK)
         status = count_rows(s, rows, err);
     free(s);

@@ -11,6 +11,7 @@
 #include "tables/trigger/trigger.h"
 #include "util/order.h"
 
+/* PROBES_MAX: densities that are looked at. RARE: one in so many, which stands for next to none. */
 enum { PROBES_MAX = 40, RARE = KERNEL_DENSITY_MAX };
 
 /* Code of one density. */
@@ -28,8 +29,8 @@ struct density {
     struct probe probe[PROBES_MAX];
 };
 
-/* Ranks change as more is seen: all are drawn anew. */
-static void density_rank(struct density *d)
+/* Ranks change as more is seen: all are drawn again. */
+static void rank(struct density *d)
 {
     struct value_mode mode[TRIGGER_GRADES_MAX];
     double logs[PROBES_MAX];
@@ -48,7 +49,7 @@ static void density_rank(struct density *d)
     }
 }
 
-static struct probe *trigger_density_find(struct density *d, unsigned density)
+static struct probe *find_probe(struct density *d, unsigned density)
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->probe[i].density == density)
@@ -56,11 +57,11 @@ static struct probe *trigger_density_find(struct density *d, unsigned density)
     return NULL;
 }
 
-/* Whether it is throttled, of code that is not lower; what denser code is that still sparser code is told to be. */
-static int density_throttled(struct density *d, const struct payload *plain, const struct payload *kernel,
-                             struct probe *p, struct machine_error *err)
+/* Whether it is throttled, of code that is not lower; what denser code is that still sparser code is taken to be. */
+static int look_for_throttling(struct density *d, const struct payload *plain, const struct payload *kernel,
+                               struct probe *p, struct machine_error *err)
 {
-    const struct probe *rare = trigger_density_find(d, RARE);
+    const struct probe *rare = find_probe(d, RARE);
     p->look.throttled = rare && rare->demand == 1;
     return p->look.throttled ? MACHINE_OK : trigger_look_fall(d->context, d->cell, plain, kernel, &p->look, err);
 }
@@ -71,7 +72,7 @@ static int density_look(struct density *d, unsigned density, struct machine_erro
     struct probe *p = &d->probe[d->n];
     struct payload kernel = d->cell->a;
     char name[KERNEL_NAME_MAX + 16];
-    if (trigger_density_find(d, density) || d->n == PROBES_MAX)
+    if (find_probe(d, density) || d->n == PROBES_MAX)
         return MACHINE_OK;
     snprintf(name, sizeof name, "%s@1/%u", d->cell->a.kernel->name, density);
     if (density > 1)
@@ -81,24 +82,23 @@ static int density_look(struct density *d, unsigned density, struct machine_erro
     p->density = density;
     int status = trigger_look_steady(d->context, d->cell, &plain, &kernel, 1, &p->look, err);
     if (status == MACHINE_OK && (p->look.lower ? density == d->cell->a.density : !d->only_lower))
-        status = density_throttled(d, &plain, &kernel, p, err);
+        status = look_for_throttling(d, &plain, &kernel, p, err);
     if (status != MACHINE_OK)
         return status;
     d->n++;
-    density_rank(d);
+    rank(d);
     return MACHINE_OK;
 }
 
 /* The largest N at which `demand` is reached, between one that does and one that does not. */
-static int trigger_density_bisect(struct density *d, int demand, unsigned dense, unsigned sparse,
-                                  struct machine_error *err)
+static int bisect(struct density *d, int demand, unsigned dense, unsigned sparse, struct machine_error *err)
 {
     while (sparse - dense > 1) {
         unsigned middle = (dense + sparse) / 2;
         int status = density_look(d, middle, err);
         if (status != MACHINE_OK)
             return status;
-        const struct probe *p = trigger_density_find(d, middle);
+        const struct probe *p = find_probe(d, middle);
         if (!p || p->demand < 0)
             return MACHINE_OK;
         *(p->demand >= demand ? &dense : &sparse) = middle;
@@ -106,13 +106,13 @@ static int trigger_density_bisect(struct density *d, int demand, unsigned dense,
     return MACHINE_OK;
 }
 
-static int density_search(struct density *d, struct machine_error *err)
+static int search(struct density *d, struct machine_error *err)
 {
     int status = density_look(d, RARE, err);
-    if (status != MACHINE_OK || trigger_density_find(d, RARE)->demand < 0)
+    if (status != MACHINE_OK || find_probe(d, RARE)->demand < 0)
         return status;
-    for (int demand = trigger_density_find(d, RARE)->demand + 1;
-         demand <= trigger_density_find(d, 1)->demand && status == MACHINE_OK; demand++) {
+    for (int demand = find_probe(d, RARE)->demand + 1; demand <= find_probe(d, 1)->demand && status == MACHINE_OK;
+         demand++) {
         unsigned dense = 1, sparse = RARE;
         for (size_t i = 0; i < d->n; i++) { /* what earlier bisections have shown */
             const struct probe *p = &d->probe[i];
@@ -122,7 +122,7 @@ static int density_search(struct density *d, struct machine_error *err)
                 sparse = p->density;
         }
         if (dense < sparse)
-            status = trigger_density_bisect(d, demand, dense, sparse, err);
+            status = bisect(d, demand, dense, sparse, err);
     }
     return status;
 }
@@ -135,7 +135,7 @@ static void density_row(const struct density *d, const struct probe *p, const ch
 
 /* The threshold: what the sparsest code that asks does in a cycle, and the densest that does not, which is the lower
  * limit of what is needed. */
-static void density_write_limits(struct density *d, struct table *rows)
+static void write_limits(struct density *d, struct table *rows)
 {
     for (size_t i = 0; i < d->n; i++) {
         const struct probe *p = &d->probe[i], *next = i + 1 < d->n ? p + 1 : NULL;
@@ -148,7 +148,7 @@ static void density_write_limits(struct density *d, struct table *rows)
     }
 }
 
-static void density_write_rows(struct density *d, struct table *rows)
+static void write_rows(struct density *d, struct table *rows)
 {
     qsort(d->probe, d->n, sizeof *d->probe, order_unsigned);
     for (size_t i = 0; i < d->n; i++) {
@@ -156,11 +156,11 @@ static void density_write_rows(struct density *d, struct table *rows)
         table_put_number(rows, "rate_per_cycle", d->probe[i].look.rate);
     }
     if (d->n > 1)
-        density_write_limits(d, rows);
+        write_limits(d, rows);
 }
 
 /* The row of a kernel of which nothing is lower: how many instructions it takes until it is throttled, if it is. */
-static void density_count_row(const struct density *d, struct table *rows)
+static void count_row(const struct density *d, struct table *rows)
 {
     const struct trigger_look *look = &d->probe[0].look;
     const struct trigger_row r = trigger_row_of(look, "count", d->cell->a.density);
@@ -180,7 +180,7 @@ static int density_measure(struct density *d, bool *told, struct table *rows, st
     if (d->only_lower && !dense.lower)
         return MACHINE_OK;
     if (!dense.lower)
-        density_count_row(d, rows);
+        count_row(d, rows);
     else if ((status = trigger_look_rise(d->context, d->cell, &plain, &d->cell->a, &dense, err)) == MACHINE_OK)
         status = trigger_count(d->context, d->cell, &dense, rows, err);
     if (status == MACHINE_CANNOT) {
@@ -189,9 +189,9 @@ static int density_measure(struct density *d, bool *told, struct table *rows, st
     }
     if (status == MACHINE_OK && d->cell->a.density == 1 && d->cell->a.kernel->has_density) {
         if (d->probe[0].demand > 0)
-            status = density_search(d, err);
+            status = search(d, err);
         if (status == MACHINE_OK)
-            density_write_rows(d, rows);
+            write_rows(d, rows);
     }
     return status;
 }

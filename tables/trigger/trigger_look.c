@@ -15,10 +15,13 @@
 #include "tables/trigger/trigger.h"
 
 #define ENOUGH 0.0025 /* half of the width of a ratio's limits */
-#define SECONDS 1.5
+#define SECONDS 1.5   /* of the machine's time for the brackets of a kernel; with --brief: */
 #define SECONDS_BRIEF 0.75
+/* Relative: repetitions within it of the median count. */
 #define SLACK (FREQUENCY_SAME / 2)
+/* RUNS: repetitions of a switch. */
 enum { ROUNDS_LEAST = 8, ROUNDS_MOST = 400, RUNS = 100 };
+/* Recorded after a switch, us, to begin with: guarded_switch() goes on for longer where it is not over. */
 #define RISE_US 1500.0
 #define FALL_US 200.0
 #define WAIT_SCATTER 0.05 /* what single waits may be shorter by */
@@ -136,7 +139,7 @@ int trigger_look_fall(const struct tables_context *x, const struct cell *c, cons
     return MACHINE_OK;
 }
 
-/* The wait: the phase right behind the switch, of one length or of two. */
+/* The wait: the phase right after the switch, of one length or of two. */
 static void look_wait(const struct phase *p, struct trigger_look *out)
 {
     const double usual = p->duration_us.value;

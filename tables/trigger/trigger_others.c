@@ -6,8 +6,9 @@
 #include "tables/table/estimates.h"
 #include "tables/trigger/trigger.h"
 
-#define PERIOD_US 1.0
-#define PART_US 5.0 /* of each part of a mixture: code that calls a library function now and then */
+#define PERIOD_US 1.0 /* of sampling, us */
+#define PART_US 5.0   /* of each part of a mixture: code that calls a library function now and then */
+/* PARTS: of a mixture, in turn. REPEATS: rounds of a null and a treatment, at least. */
 enum { PARTS = 12, REPEATS = 12, BRIEF_REPEATS = 8 };
 
 /* After clean code licenses lapse within 2 ms (the Intel manual, G 3.2.2): what is still requested later is due to
@@ -25,22 +26,21 @@ enum { NULLS, TREATED, OTHERS_KINDS };
  * for what is known of the code alone.
  */
 static int others_row(struct trigger_bursts *b, trigger_round *round, bool throttled, struct trigger_row *r,
-                      unsigned *rounds, bool *agreed, struct machine_error *err)
+                      bool *agreed, struct machine_error *err)
 {
     struct trigger_grades grades;
     int status = trigger_bursts_rounds(b, b->context->options->brief ? BRIEF_REPEATS : REPEATS, OTHERS_KINDS, round, 1,
-                                       &grades, rounds, err);
+                                       &grades, err);
     if (status != MACHINE_OK)
         return status;
-    int level = trigger_bursts_agreed(b, TREATED, *rounds, OTHERS_KINDS),
-        null_level = trigger_bursts_agreed(b, NULLS, *rounds, OTHERS_KINDS);
-    const struct estimate null = trigger_bursts_ratio(b, NULLS, *rounds, OTHERS_KINDS);
-    r->ratio = trigger_bursts_ratio(b, TREATED, *rounds, OTHERS_KINDS);
-    r->freq = trigger_bursts_freq(b, TREATED, *rounds, OTHERS_KINDS);
-    r->plain = trigger_bursts_null(b, TREATED, *rounds, OTHERS_KINDS);
+    int level = trigger_bursts_agreed(b, TREATED), null_level = trigger_bursts_agreed(b, NULLS);
+    const struct estimate null = trigger_bursts_ratio(b, NULLS);
+    r->ratio = trigger_bursts_ratio(b, TREATED);
+    r->freq = trigger_bursts_freq(b, TREATED);
+    r->plain = trigger_bursts_null(b, TREATED);
     r->density = 1;
     r->what = b->what;
-    r->n = *rounds;
+    r->n = b->rounds;
     r->level = grades.counted ? level : NAN;
     r->asks = grades.counted
                   ? trigger_asks(level > null_level, false, throttled, level)
@@ -110,7 +110,6 @@ int trigger_mixture(const struct tables_context *x, const struct cell *c, bool o
     struct trigger_look look[2];
     struct trigger_bursts b;
     struct trigger_row r = {.look = NULL};
-    unsigned rounds;
     bool agreed = true, throttled;
     trigger_bursts_init(&b, x, c, "mixture", &plain, PERIOD_US);
     int status = trigger_look_steady(x, c, &plain, part, 2, look, err);
@@ -125,9 +124,9 @@ int trigger_mixture(const struct tables_context *x, const struct cell *c, bool o
     if (status != MACHINE_OK)
         return status;
     throttled = look[0].throttled || look[1].throttled;
-    status = others_row(&b, mixture_round, throttled, &r, &rounds, &agreed, err);
+    status = others_row(&b, mixture_round, throttled, &r, &agreed, err);
     if (status == MACHINE_OK)
-        status = trigger_bursts_settled(&b, TREATED, rounds, OTHERS_KINDS, err);
+        status = trigger_bursts_settled(&b, TREATED, err);
     if (status == MACHINE_OK && agreed)
         mixture_put(&b, &r, look, rows);
     else if (status == MACHINE_OK)
@@ -153,7 +152,6 @@ int trigger_dirty(const struct tables_context *x, const struct cell *c, bool onl
     struct trigger_look look;
     struct trigger_bursts b;
     struct trigger_row r = {.look = NULL};
-    unsigned rounds;
     bool agreed = true;
     trigger_bursts_init(&b, x, c, "dirty", &c->b, DIRTY_PERIOD_US);
     int status = trigger_look_steady(x, c, &c->b, &clean, 1, &look, err);
@@ -174,11 +172,11 @@ int trigger_dirty(const struct tables_context *x, const struct cell *c, bool onl
         status = trigger_bursts_begin(&b, err);
     if (status != MACHINE_OK)
         return status;
-    status = others_row(&b, dirty_round, false, &r, &rounds, &agreed, err);
+    status = others_row(&b, dirty_round, false, &r, &agreed, err);
     if (status == MACHINE_OK && agreed) {
         trigger_put_row(c, rows, &r);
         trigger_put_bursts(&b, rows);
-        estimates_put(rows, "ipc_ratio", trigger_bursts_rate(&b, TREATED, rounds, OTHERS_KINDS));
+        estimates_put(rows, "ipc_ratio", trigger_bursts_rate(&b, TREATED));
     } else if (status == MACHINE_OK) {
         trigger_put_disagreement(&b, rows, "the code after it");
     }

@@ -16,7 +16,7 @@
 #define LEVELS_APART 0.025           /* relative: levels of real parts are at least so far apart, 100 MHz in 4 GHz */
 #define HALF_SIGMAS 2.3              /* standard deviations in half of the 95 % limits of some ten repetitions */
 #define BY_CHANCE 0.1                /* that rows of one level are not taken for one */
-enum { LEVELS_MAX = 6 };
+enum { LEVELS_MAX = 6 };             /* modes of frequency at one number of cores */
 
 /* The frequencies below that of plain code at some number of cores: one in each mode, as log(GHz / plain). */
 struct ranks {
@@ -79,7 +79,7 @@ static void rank_row(struct table *t, size_t row, const struct ranks *r)
     }
 }
 
-static bool trigger_is_lower(const struct table *t, size_t row, double cores)
+static bool is_lower(const struct table *t, size_t row, double cores)
 {
     return table_number(t, row, "active_cores") == cores && table_says(t, row, "asks", ASKS_LOWER) &&
            !isnan(table_number(t, row, "freq_ghz"));
@@ -88,7 +88,7 @@ static bool trigger_is_lower(const struct table *t, size_t row, double cores)
 /* A row of its own with a lower frequency: limits of density are told of rows that are there, too. */
 static bool tells_frequency(const struct table *t, size_t row, double cores)
 {
-    return trigger_is_lower(t, row, cores) && !table_says(t, row, "what", "density limit");
+    return is_lower(t, row, cores) && !table_says(t, row, "what", "density limit");
 }
 
 static bool same_question(const struct table *t, size_t a, size_t b)
@@ -102,11 +102,11 @@ static bool same_question(const struct table *t, size_t a, size_t b)
 static bool all_lower(const struct table *t, double cores)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
-        bool here = !trigger_is_lower(t, i, table_number(t, i, "active_cores"));
+        bool here = !is_lower(t, i, table_number(t, i, "active_cores"));
         if (table_number(t, i, "active_cores") == cores && table_says(t, i, "asks", ASKS_UNDECIDED))
             return false;
         for (size_t k = 0; k < t->n_rows && !here; k++)
-            here = trigger_is_lower(t, k, cores) && same_question(t, k, i);
+            here = is_lower(t, k, cores) && same_question(t, k, i);
         if (!here)
             return false;
     }
@@ -132,8 +132,8 @@ static bool all_kinds(const struct table *t, double cores)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
         struct payload p;
-        if (trigger_is_lower(t, i, cores) && !kernel_parse(table_text(t, i, "kernel"), &p, NULL, 0) &&
-            p.kernel->width > 256 && !(measured_kind(t, 256, KERNEL_HEAVY) && measured_kind(t, 512, KERNEL_LIGHT)))
+        if (is_lower(t, i, cores) && !kernel_parse(table_text(t, i, "kernel"), &p, NULL, 0) && p.kernel->width > 256 &&
+            !(measured_kind(t, 256, KERNEL_HEAVY) && measured_kind(t, 512, KERNEL_LIGHT)))
             return false;
     }
     return true;
@@ -141,7 +141,7 @@ static bool all_kinds(const struct table *t, double cores)
 
 /* Whether all rows of a mode are of one level: they scatter as their limits say, and no limit reaches as far as another
  * level is. */
-static bool trigger_one_level(const struct table *t, double cores, const struct ranks *r, size_t mode)
+static bool one_level(const struct table *t, double cores, const struct ranks *r, size_t mode)
 {
     double weights = 0, sum = 0, squares = 0, farthest = 0;
     size_t n = 0;
@@ -176,7 +176,7 @@ static void find_ranks(const struct table *t, double cores, double *x, struct ra
     r->n = robust_modes(x, m, gap, 1, r->mode, LEVELS_MAX);
     qsort(r->mode, r->n, sizeof *r->mode, order_double_descending);
     size_t all = r->n == 1 && !all_kinds(t, cores) ? 0 : r->n;
-    for (r->firm = 0; r->firm < all && trigger_one_level(t, cores, r, r->firm);)
+    for (r->firm = 0; r->firm < all && one_level(t, cores, r, r->firm);)
         r->firm++;
 }
 

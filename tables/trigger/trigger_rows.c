@@ -41,7 +41,7 @@ struct trigger_row trigger_row_of(const struct trigger_look *look, const char *w
 }
 
 /* What would have been found where nothing was. */
-static void trigger_put_detectable(struct table *rows, const struct trigger_row *r)
+static void put_detectable(struct table *rows, const struct trigger_row *r)
 {
     char text[120];
     int used = snprintf(text, sizeof text, "throttling below %.2f of the rate for %.3g us", r->look->below,
@@ -51,7 +51,7 @@ static void trigger_put_detectable(struct table *rows, const struct trigger_row 
     table_put_text(rows, "detectable", text);
 }
 
-static void trigger_put_key(const struct cell *c, struct table *rows, const char *what, unsigned density)
+static void put_key(const struct cell *c, struct table *rows, const char *what, unsigned density)
 {
     tables_put_cell(rows, c);
     table_put_number(rows, "density", density);
@@ -63,10 +63,10 @@ static void trigger_put_key(const struct cell *c, struct table *rows, const char
 void trigger_put_row(const struct cell *c, struct table *rows, const struct trigger_row *r)
 {
     table_add_row(rows);
-    trigger_put_key(c, rows, r->what, r->density);
+    put_key(c, rows, r->what, r->density);
     table_put_text(rows, "asks", r->asks);
     if (r->asks == trigger_asks(false, false, false, NAN) && r->look && r->look->below > 0)
-        trigger_put_detectable(rows, r);
+        put_detectable(rows, r);
     if (!isnan(r->level)) /* the same frequency alone does not tell that it is the same level */
         table_put_number(rows, "level", r->level);
     estimates_put(rows, "freq_ghz", r->freq);
@@ -92,7 +92,7 @@ void trigger_put_missing(const struct cell *c, struct table *rows, const char *w
     va_start(arguments, why);
     table_add_missing_v(rows, why, arguments);
     va_end(arguments);
-    trigger_put_key(c, rows, what, density);
+    put_key(c, rows, what, density);
 }
 
 void trigger_put_disagreement(const struct trigger_bursts *b, struct table *rows, const char *of)

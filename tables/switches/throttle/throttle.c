@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The throttled phases behind each switch, with all cores active against few, and how far from a wide instruction
+ * The throttled phases after each switch, with all cores active against few, and how far from a wide instruction
  * scalar code is throttled, too: one wide instruction in every N, the rest adds that depend on each other.
  */
 #include <limits.h>
@@ -35,8 +35,8 @@ static const struct table_column columns[] = {
     {"note", "", TABLE_TEXT, false, 0},
 };
 
-static const struct switches_wish throttle_wishes[] = {{.runs = 50, .fall_only = true},
-                                                       {.runs = 12, .fall_only = true}}; /* in brief */
+static const struct switches_wish wishes[] = {{.runs = 50, .fall_only = true},
+                                              {.runs = 12, .fall_only = true}}; /* in brief */
 
 /* ---- cells ---- */
 
@@ -58,7 +58,7 @@ static int add_distances(const struct tables_context *x, struct cells *out, unsi
     static const char *const chained[] = {"256or-chain", "512or-chain"};
     const unsigned *n = x->options->brief ? spacings_brief : spacings;
     size_t count = x->options->brief ? sizeof spacings_brief / sizeof *n : sizeof spacings / sizeof *n;
-    const struct switches_wish *w = &throttle_wishes[x->options->brief];
+    const struct switches_wish *w = &wishes[x->options->brief];
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < count; i++) {
             struct payload from = kernel_named("64add"), to;
@@ -74,11 +74,11 @@ static int add_distances(const struct tables_context *x, struct cells *out, unsi
     return 0;
 }
 
-static int throttle_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     unsigned cores[TABLES_CORES_MAX];
-    const struct switches_wish *w = &throttle_wishes[x->options->brief];
+    const struct switches_wish *w = &wishes[x->options->brief];
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
     n = tables_each_once(kernels, n);
     /* with few active cores the first phase of some processors is longer */
@@ -152,13 +152,12 @@ static bool is_certain(const struct switches_seen *s, size_t p)
         !(phase->duration_us.value > 0) || phase->duration_us.lo <= 0)
         return false;
     struct estimate ratio = transition_throttle_ratio(&s->result.trace, &s->phases, p);
-    /* half of the repetitions show what is at that limit in 95 of 100 cases; here all of them were asked */
+    /* half of the repetitions show what is at that limit in 95 of 100 cases; here all of them count */
     double mildest = 1 - (1 - s->phases.detectable_throttle) / sqrt(2);
     return !(ratio.hi >= 1) && !(ratio.value > mildest);
 }
 
-static int throttle_put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s,
-                             struct machine_error *err)
+static int put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s, struct machine_error *err)
 {
     (void)err;
     unsigned number = 0;
@@ -176,15 +175,15 @@ static int throttle_put_rows(struct table *rows, const struct cell *c, const str
     return MACHINE_OK;
 }
 
-static int throttle_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
-                            struct machine_error *err)
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
-    return switches_measure_rows(x, table_throttle.name, c, &throttle_wishes[x->options->brief], throttle_put_rows,
-                                 rows, err);
+    return switches_measure_rows(x, table_throttle.name, c, &wishes[x->options->brief], put_rows, rows, err);
 }
 
 /* ---- distances ---- */
 
+/* A first phase is the usual one where its duration is, within this part of it and so many us: edges are known to half
+ * a sample. */
 #define DURATION_SAME 0.25
 #define DURATION_SAME_US 0.5
 
@@ -199,8 +198,8 @@ static bool same_series(const struct table *t, size_t a, size_t b)
     return strcspn(to_b, "@") == length && strncmp(to_a, to_b, length) == 0;
 }
 
-static void throttle_explain(const struct throttle_reach *r, size_t seen, size_t undecided, double farthest, char *out,
-                             size_t size)
+static void explain(const struct throttle_reach *r, size_t seen, size_t undecided, double farthest, char *out,
+                    size_t size)
 {
     if (seen == 0 && undecided)
         snprintf(out, size, "%zu of the distances are undecided, at the others no throttling was found", undecided);
@@ -211,7 +210,7 @@ static void throttle_explain(const struct throttle_reach *r, size_t seen, size_t
     else if (isfinite(r->distance.value) && r->residual > RESIDUAL_TOLD)
         snprintf(out, size, "rates differ by up to %.0f %% from those of a single reach", 100 * r->residual);
     else if (!isfinite(r->distance.value) && isfinite(r->distance.lo))
-        snprintf(out, size, "all adds are throttled, up to %.0f behind a wide instruction", farthest);
+        snprintf(out, size, "all adds are throttled, up to %.0f after a wide instruction", farthest);
     else if (!isfinite(r->distance.value))
         snprintf(out, size, "the rate rises from the smallest distance");
     else
@@ -267,7 +266,7 @@ static bool comparable(const struct table *t, size_t row, double usual_us)
            (isnan(us) || fabs(us - usual_us) <= DURATION_SAME_US + DURATION_SAME * usual_us);
 }
 
-/* The series that begins at a row: its reach becomes a row behind all others. */
+/* The series that begins at a row: its reach becomes a row after all others. */
 static int conclude_series(struct table *t, size_t first)
 {
     struct throttle_point *p = calloc(t->n_rows + 1, sizeof *p);
@@ -294,12 +293,12 @@ static int conclude_series(struct table *t, size_t first)
     free(p);
     if (missed > 0)
         return -1;
-    throttle_explain(found ? &reach : NULL, seen, undecided, farthest, note, sizeof note);
+    explain(found ? &reach : NULL, seen, undecided, farthest, note, sizeof note);
     put_reach(t, first, found ? &reach : NULL, undecided, note);
     return 0;
 }
 
-static int throttle_conclude(struct table *t)
+static int conclude(struct table *t)
 {
     size_t measured = t->n_rows;
     for (size_t row = 0; row < measured; row++) {
@@ -326,9 +325,9 @@ const struct table_kind table_throttle = {
                 .only = "part",
                 .is = "phase,reach"},
     .exported = EXPORT_THROTTLING,
-    .plan = throttle_plan,
-    .measure = throttle_measure,
-    .conclude = throttle_conclude,
+    .plan = plan,
+    .measure = measure,
+    .conclude = conclude,
     .print = throttle_print,
     .findings = throttle_findings,
     .plot = throttle_plot,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table throttle: up to how many instructions behind a wide one scalar code is throttled, from the rates of code
+ * The table throttle: up to how many instructions after a wide one scalar code is throttled, from the rates of code
  * that holds one wide instruction in every N; the rows for a person, and as a plot. Pure.
  */
 #pragma once

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How far after a wide instruction scalar code is throttled: a fit to rates at many spacings. */
 #include "tables/switches/throttle/throttle.h"
 
 #include <math.h>
@@ -9,8 +10,9 @@
 
 #include "analysis/stats/golden.h"
 
+/* STEPS: distances that are tried, evenly in the logarithm. SECTIONS: golden sections between two of them. */
 enum { LEAST_POINTS = 3, STEPS = 4000, SECTIONS = 40 };
-#define RESOLUTION 0.5 /* instructions */
+#define RESOLUTION 0.5 /* instructions: limits are no narrower */
 #define ALIKE 0.02     /* relative: how far a whole range of rates may differ and still count as one */
 
 struct fit {
@@ -54,14 +56,14 @@ static double less_squares_at(void *fit, double distance)
 }
 
 /* The best distance between the neighbours of a step: the sum has kinks at the spacings, so no parabola will do. */
-static double throttle_distance_refine(struct fit *f, size_t step)
+static double refine(struct fit *f, size_t step)
 {
     double lo = distance_of(f, step ? step - 1 : 0), hi = distance_of(f, step < STEPS ? step + 1 : STEPS);
     golden_highest(less_squares_at, f, &lo, &hi, -1, SECTIONS);
     return (lo + hi) / 2;
 }
 
-static void throttle_distance_find_limits(const struct fit *f, size_t best, struct throttle_reach *out)
+static void find_limits(const struct fit *f, size_t best, struct throttle_reach *out)
 {
     double slope, least = squares_at(f, distance_of(f, best), &slope);
     double bound = least * (1 + gsl_cdf_fdist_Pinv(0.95, 1, (double)f->n - 2) / ((double)f->n - 2));
@@ -110,7 +112,7 @@ int throttle_reach_find(const struct throttle_point *p, size_t n, struct throttl
             best = step;
         }
     }
-    double distance = throttle_distance_refine(&f, best);
+    double distance = refine(&f, best);
     squares_at(&f, distance, &slope);
     *out = (struct throttle_reach){.distance = {distance, NAN, NAN}, .ratio = 1 / (1 + slope), .n = f.n};
     double least_rate = INFINITY, most_rate = 0;
@@ -126,7 +128,7 @@ int throttle_reach_find(const struct throttle_point *p, size_t n, struct throttl
     else if (best == 0)
         bounds_only(&f, false, f.first, out);
     else
-        throttle_distance_find_limits(&f, best, out);
+        find_limits(&f, best, out);
     /* no point lies surely within the reach: it, and the ratio within it, cannot be told apart */
     if (best > 0 && out->distance.lo <= f.first)
         bounds_only(&f, false, out->distance.hi, out);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table throttle for a person: phases by pair and cores, reach, findings, and the plot. */
 #include "tables/switches/throttle/throttle.h"
 
 #include <math.h>
@@ -13,12 +14,12 @@
 #include "util/order.h"
 #include "util/text_list.h"
 
-enum { GROUPS_TOLD = 3 };
-#define SAME_US 1.0       /* durations that differ by less are told as one ... */
+enum { GROUPS_TOLD = 3 }; /* of pairs that throttle alike, in the findings */
+#define SAME_US 1.0       /* durations that differ by less are reported as one ... */
 #define SAME_DURATION 0.1 /* ... or by less than this, relative */
 #define SAME_RATIO 0.1    /* the same for parts of the rate */
 
-static bool throttle_print_same_pair(const struct table *t, size_t a, size_t b)
+static bool same_pair(const struct table *t, size_t a, size_t b)
 {
     return table_says(t, a, "part", "phase") && table_says(t, b, "part", "phase") && table_same_pair(t, a, b);
 }
@@ -43,12 +44,12 @@ static bool same_duration(double a, double b)
 
 static bool is_phase_of(const struct table *t, size_t row, size_t pair, unsigned cores)
 {
-    return throttle_print_same_pair(t, pair, row) && switches_cores(t, row) == cores;
+    return same_pair(t, pair, row) && switches_cores(t, row) == cores;
 }
 
 /* All phases of a pair at one number of active cores: "1/4 20.0, 1/2 20.1"; "0.21 32.3-39.9" where it may well have
  * lasted for longer; "?" where the data do not decide. */
-static void throttle_print_put_phases(struct pivot *p, const struct table *t, size_t pair, unsigned cores)
+static void put_phases(struct pivot *p, const struct table *t, size_t pair, unsigned cores)
 {
     const char *separator = "";
     pivot_word(p, "");
@@ -73,7 +74,7 @@ static void throttle_print_put_phases(struct pivot *p, const struct table *t, si
 static bool first_of_pair(const struct table *t, size_t row)
 {
     for (size_t before = 0; before < row; before++)
-        if (throttle_print_same_pair(t, before, row))
+        if (same_pair(t, before, row))
             return false;
     return table_says(t, row, "part", "phase");
 }
@@ -81,7 +82,7 @@ static bool first_of_pair(const struct table *t, size_t row)
 static bool pair_throttles(const struct table *t, size_t pair)
 {
     for (size_t row = pair; row < t->n_rows; row++)
-        if (throttle_print_same_pair(t, pair, row) && table_number(t, row, "phase") > 0)
+        if (same_pair(t, pair, row) && table_number(t, row, "phase") > 0)
             return true;
     return false;
 }
@@ -90,7 +91,7 @@ static bool pair_throttles(const struct table *t, size_t pair)
 static size_t pair_undecided(const struct table *t, size_t pair)
 {
     size_t row = pair;
-    while (row < t->n_rows && !(throttle_print_same_pair(t, pair, row) && is_undecided(t, row)))
+    while (row < t->n_rows && !(same_pair(t, pair, row) && is_undecided(t, row)))
         row++;
     return row;
 }
@@ -117,7 +118,7 @@ static void print_pairs(FILE *out, bool colour, const struct table *t)
         pivot_line(&p, PIVOT_ROW);
         pivot_pair(&p, t, row);
         for (size_t c = 0; c < n; c++)
-            throttle_print_put_phases(&p, t, row, cores[c]);
+            put_phases(&p, t, row, cores[c]);
     }
     bool other = pivot_print(out, colour, &p);
     if (undecided < t->n_rows) {
@@ -179,7 +180,7 @@ static void print_reach(FILE *out, bool colour, const struct table *t, size_t re
     }
     pivot_print(out, colour, &p);
     reach_text(t, reach, text, sizeof text);
-    pivot_note(out, 4, "Reach of the throttling behind a wide instruction: %s%s%s", text, note ? "; " : "",
+    pivot_note(out, 4, "Reach of the throttling after a wide instruction: %s%s%s", text, note ? "; " : "",
                note ? note : "");
 }
 
@@ -219,8 +220,8 @@ static void tell_none(const struct table *t, struct chart_panel *p)
         text_list_add(p->note, sizeof p->note, " ", "%zu switch%s: no throttling.", none, none == 1 ? "" : "es");
 }
 
-/* Phases of a change behind each other. A row that has a distance tells how far throttling reaches instead. */
-static void throttle_durations(const struct table *t, struct chart *c)
+/* Phases of a change in a row. A row that has a distance tells how far throttling reaches instead. */
+static void plot_durations(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");
     struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Throttled phases: duration and share of the full rate",
@@ -260,43 +261,40 @@ static void throttle_durations(const struct table *t, struct chart *c)
     free(end);
 }
 
-/* "512or-chain@1/64, 16 cores" without the density, which is the distance. */
-static void cut_density(char *name)
+/* "512or-chain, 16 cores": without the density, which is the distance. */
+static const char *kernel_name(const struct table *t, size_t row, char out[CHART_NAME_MAX])
 {
-    char *at = strstr(name, "@1/");
+    char *at = strstr(chart_pair(t, row, chart_varies(t, "active_cores"), out, CHART_NAME_MAX), "@1/");
     if (at) {
         size_t length = 3 + strspn(at + 3, "0123456789");
         memmove(at, at + length, strlen(at + length) + 1);
     }
+    return out;
 }
 
-static void throttle_distance(const struct table *t, struct chart *c)
-{
-    const bool cores = chart_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_LINES, "Rate of scalar adds with one wide instruction in every N",
-                                            "distance N between wide instructions", "share of full rate");
-    char name[200];
-    p->log_x = p->whole_x = p->from_zero = p->apart = true;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        struct estimate v = estimates_of_table(t, row, "ipc_ratio");
-        double distance = table_number(t, row, "distance");
-        if (!(distance > 0) || !chart_row_is(t, row, "part", "distance") || p->n_series >= CHART_LINES_MAX)
-            continue;
-        chart_pair(t, row, cores, name, sizeof name);
-        cut_density(name);
-        chart_add_point(c, chart_series(c, p, name), distance, v.value, v.lo, v.hi);
-    }
-}
+static const struct picture distances = {.panel = {.kind = CHART_LINES,
+                                                   .title = "Rate of scalar adds with one wide instruction in every N",
+                                                   .x_label = "distance N between wide instructions",
+                                                   .y_label = "share of full rate",
+                                                   .log_x = true,
+                                                   .whole_x = true,
+                                                   .from_zero = true,
+                                                   .apart = true},
+                                         .column = "part",
+                                         .says = "distance",
+                                         .value = "ipc_ratio",
+                                         .name.text = kernel_name,
+                                         .across.column = "distance"};
 
 void throttle_plot(const struct table *t, struct chart *c)
 {
-    throttle_durations(t, c);
-    throttle_distance(t, c);
+    plot_durations(t, c);
+    picture_draw(&distances, t, c);
 }
 
 /* ---- findings ---- */
 
-/* A first phase whose duration has limits; what has none is not told. */
+/* A first phase whose duration has limits; what has none is not reported. */
 static bool is_first_at(const struct table *t, size_t row, unsigned cores)
 {
     struct estimate us = estimates_of_table(t, row, "duration_us");
@@ -341,7 +339,7 @@ static bool same_ratio(double a, double b)
 }
 
 /* Moves the rows like the first one to the front of the list; returns how many there are. */
-static size_t throttle_print_gather(const struct table *t, size_t *row, size_t n)
+static size_t gather(const struct table *t, size_t *row, size_t n)
 {
     double ratio = table_number(t, row[0], "ipc_ratio"), us = table_number(t, row[0], "duration_us");
     size_t k = 1;
@@ -360,7 +358,7 @@ static size_t find_alike(const struct table *t, size_t *row, size_t n, struct al
 {
     size_t groups = 0;
     for (size_t begin = 0; begin < n;) {
-        struct alike a = {.row = row + begin, .n = throttle_print_gather(t, row + begin, n - begin)};
+        struct alike a = {.row = row + begin, .n = gather(t, row + begin, n - begin)};
         a.ratio = median_of_column(t, a.row, a.n, "ipc_ratio");
         a.us = duration_of(t, a.row, a.n);
         begin += a.n;
@@ -380,7 +378,7 @@ static struct estimate duration_with(const struct table *t, const struct alike *
     struct estimate us = {NAN, NAN, NAN};
     for (size_t i = 0; row && i < a->n; i++)
         for (size_t k = 0; k < t->n_rows; k++)
-            if (throttle_print_same_pair(t, a->row[i], k) && is_first_at(t, k, cores) &&
+            if (same_pair(t, a->row[i], k) && is_first_at(t, k, cores) &&
                 same_ratio(table_number(t, k, "ipc_ratio"), a->ratio)) {
                 row[n++] = k;
                 break;
@@ -391,7 +389,7 @@ static struct estimate duration_with(const struct table *t, const struct alike *
     return us;
 }
 
-/* Other durations with fewer active cores; neighbouring core counts that are alike are told together. */
+/* Other durations with fewer active cores; neighboring core counts that are alike are reported together. */
 static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cores, size_t n, const struct alike *a)
 {
     for (size_t c = 0; c < n; c++) {
@@ -504,7 +502,7 @@ void throttle_findings(FILE *out, const struct table *t)
         if (!table_says(t, row, "part", "reach") || !(table_number(t, row, "phase") > 0))
             continue;
         reach_text(t, row, text, sizeof text);
-        fprintf(out, "Throttling also slows scalar adds behind a wide instruction (%s): reach %s.\n",
+        fprintf(out, "Throttling also slows scalar adds after a wide instruction (%s): reach %s.\n",
                 table_text(t, row, "to"), text);
     }
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The core voltage over time: running medians over bins, of readings of which each repetition gives one. */
 #include "tables/switches/voltage/volt_points.h"
 
 #include <math.h>
@@ -6,6 +7,7 @@
 
 #include "analysis/stats/robust.h"
 
+/* BINS_OF_WINDOW: of the time that the readings of one median take. */
 enum { BINS_OF_WINDOW = 5, POINTS_MAX = 100000 };
 
 /* The nearest of 1, 2, 5, 10, ... in the logarithm. */

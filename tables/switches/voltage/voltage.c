@@ -11,8 +11,8 @@
 #include "tables/switches/switches.h"
 #include "util/plain_text.h"
 
-enum { ROWS_OF_PLATEAU = 4 };
-#define PLATEAU_VOLTS 0.004 /* medians of neighbours differ by less unless the voltage steps */
+enum { ROWS_OF_PLATEAU = 4 }; /* what has fewer is on the way from one plateau to the next */
+#define PLATEAU_VOLTS 0.004   /* medians of neighbours differ by less unless the voltage steps */
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
@@ -53,7 +53,7 @@ static int add_pairs(const struct tables_context *x, struct cells *out, unsigned
     return 0;
 }
 
-static int voltage_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     unsigned cores[TABLES_CORES_MAX];
     const struct switches_wish *w = &voltage_wishes[x->options->brief];
@@ -79,8 +79,7 @@ static int voltage_plan(const struct tables_context *x, struct cells *out, struc
     return MACHINE_OK;
 }
 
-static int voltage_put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s,
-                            struct machine_error *err)
+static int put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s, struct machine_error *err)
 {
     struct volt_point *v;
     size_t n;
@@ -105,16 +104,14 @@ static int voltage_put_rows(struct table *rows, const struct cell *c, const stru
     return MACHINE_OK;
 }
 
-static int voltage_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
-                           struct machine_error *err)
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
-    return switches_measure_rows(x, table_voltage.name, c, &voltage_wishes[x->options->brief], voltage_put_rows, rows,
-                                 err);
+    return switches_measure_rows(x, table_voltage.name, c, &voltage_wishes[x->options->brief], put_rows, rows, err);
 }
 
 /* ---- for a person ---- */
 
-static bool voltage_same_cell(const struct table *t, size_t a, size_t b)
+static bool same_cell(const struct table *t, size_t a, size_t b)
 {
     return table_same_pair(t, a, b) && table_same(t, a, b, "active_cores");
 }
@@ -154,7 +151,7 @@ static void put_plateaus(struct pivot *p, const struct table *t, size_t first, s
     }
 }
 
-static void voltage_print(FILE *out, bool colour, const struct table *t)
+static void print(FILE *out, bool colour, const struct table *t)
 {
     struct pivot p;
     pivot_init(&p, 2, NULL);
@@ -163,7 +160,7 @@ static void voltage_print(FILE *out, bool colour, const struct table *t)
     pivot_word(&p, "cores");
     pivot_word(&p, "core voltage");
     for (size_t row = 0, end; row < t->n_rows; row = end) {
-        for (end = row + 1; end < t->n_rows && voltage_same_cell(t, row, end); end++)
+        for (end = row + 1; end < t->n_rows && same_cell(t, row, end); end++)
             ;
         pivot_line(&p, PIVOT_ROW);
         pivot_pair(&p, t, row);
@@ -174,7 +171,7 @@ static void voltage_print(FILE *out, bool colour, const struct table *t)
 }
 
 /* The row with the highest or lowest voltage at full or throttled rate, of those with limits. */
-static size_t voltage_extreme(const struct table *t, double sign)
+static size_t extreme(const struct table *t, double sign)
 {
     size_t best = t->n_rows;
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -186,9 +183,9 @@ static size_t voltage_extreme(const struct table *t, double sign)
     return best;
 }
 
-static void voltage_findings(FILE *out, const struct table *t)
+static void findings(FILE *out, const struct table *t)
 {
-    size_t highest = voltage_extreme(t, 1), lowest = voltage_extreme(t, -1);
+    size_t highest = extreme(t, 1), lowest = extreme(t, -1);
     if (highest == t->n_rows)
         return;
     char low[ESTIMATE_TEXT_MAX], high[ESTIMATE_TEXT_MAX];
@@ -201,7 +198,7 @@ static void voltage_findings(FILE *out, const struct table *t)
 
 enum { VOLTAGE_PANELS_IN_COLUMN = 4 };
 
-static void voltage_plot(const struct table *t, struct chart *c)
+static void plot(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");
     struct chart_names names = {0};
@@ -241,9 +238,9 @@ const struct table_kind table_voltage = {
               "a running median of 21 (G 3.2.2).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "active_cores", "time_us", "volts", "level_ghz"},
-    .plan = voltage_plan,
-    .measure = voltage_measure,
-    .print = voltage_print,
-    .findings = voltage_findings,
-    .plot = voltage_plot,
+    .plan = plan,
+    .measure = measure,
+    .print = print,
+    .findings = findings,
+    .plot = plot,
 };

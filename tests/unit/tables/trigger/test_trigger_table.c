@@ -6,7 +6,7 @@
  */
 #include "analysis/stats/threshold.h"
 #include "probes/sequence.h"
-#include "tables/trigger/trigger_fit.h"
+#include "tables/trigger/trigger.h"
 #include "tables/registry.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"

@@ -4,7 +4,6 @@
  * The trigger table where transitions are slow and levels are kept for a short or a long time: what comes out is what
  * the model says, or is missing with the reason, and never another number.
  */
-#include "tables/trigger/trigger_fit.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"

@@ -20,15 +20,14 @@ static const struct table_column columns[] = {
     {"detectable", "", TABLE_TEXT, false, 0},   {"note", "", TABLE_TEXT, false, 0},
 };
 
-static const struct switches_wish transitions_wishes[] = {{.runs = 50}, {.runs = 12}}; /* the second: in brief */
+static const struct switches_wish wishes[] = {{.runs = 50}, {.runs = 12}}; /* the second: in brief */
 
-static int transitions_table_plan(const struct tables_context *x, struct cells *out, struct table *t,
-                                  struct machine_error *err)
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     unsigned cores[TABLES_CORES_MAX];
     const char *names[TABLES_KERNELS_MAX];
-    const struct switches_wish *w = &transitions_wishes[x->options->brief];
+    const struct switches_wish *w = &wishes[x->options->brief];
     size_t n = tables_every_kernel(names, TABLES_KERNELS_MAX);
     n = x->options->brief ? tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t)
                           : tables_kernels(x, names, n, kernels, t);
@@ -44,8 +43,7 @@ static int transitions_table_plan(const struct tables_context *x, struct cells *
                : MACHINE_OK;
 }
 
-static int transitions_table_put_row(struct table *rows, const struct cell *c, const struct switches_seen *s,
-                                     struct machine_error *err)
+static int put_row(struct table *rows, const struct cell *c, const struct switches_seen *s, struct machine_error *err)
 {
     (void)err;
     struct transition_summary sum;
@@ -72,22 +70,12 @@ static int transitions_table_put_row(struct table *rows, const struct cell *c, c
     return MACHINE_OK;
 }
 
-static int transitions_table_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
-                                     struct machine_error *err)
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
-    return switches_measure_rows(x, table_transitions.name, c, &transitions_wishes[x->options->brief],
-                                 transitions_table_put_row, rows, err);
+    return switches_measure_rows(x, table_transitions.name, c, &wishes[x->options->brief], put_row, rows, err);
 }
 
-/* ---- for a person ---- */
-
-static void transitions_table_print(FILE *out, bool colour, const struct table *t)
-{
-    unsigned cores[TABLES_CORES_MAX];
-    size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
-    for (size_t i = 0; i < n; i++)
-        transition_matrix_print(out, colour, t, cores[i]);
-}
+/* ---- plot ---- */
 
 /* What a change without a latency shows, in a few letters; `kind` as the table says it, else told by its values. */
 static void transition_cell(const struct table *t, size_t row, struct chart_cell *cell)
@@ -119,8 +107,8 @@ static void transition_cell(const struct table *t, size_t row, struct chart_cell
     chart_number(whole, cell->text, sizeof cell->text);
 }
 
-/* `left_out` goes behind the title. */
-static void transitions_matrix(const struct table *t, struct chart *c, double cores, bool several, const char *left_out)
+/* `left_out` goes after the title. */
+static void plot_matrix(const struct table *t, struct chart *c, double cores, bool several, const char *left_out)
 {
     char title[160];
     snprintf(title, sizeof title, "Time of the transition (\xC2\xB5s)");
@@ -161,7 +149,7 @@ static void transitions_matrix(const struct table *t, struct chart *c, double co
     }
 }
 
-static void transitions_plot(const struct table *t, struct chart *c)
+static void plot(const struct table *t, struct chart *c)
 {
     enum { MATRICES_MAX = 3 };
     unsigned cores[TABLES_CORES_MAX];
@@ -171,7 +159,7 @@ static void transitions_plot(const struct table *t, struct chart *c)
     if (n < counts)
         snprintf(left_out, sizeof left_out, " (%zu of %zu numbers of active cores are drawn)", n, counts);
     for (size_t i = 0; i < n; i++)
-        transitions_matrix(t, c, cores[n < 2 ? 0 : i * (counts - 1) / (n - 1)], counts > 1, i ? "" : left_out);
+        plot_matrix(t, c, cores[n < 2 ? 0 : i * (counts - 1) / (n - 1)], counts > 1, i ? "" : left_out);
 }
 
 const struct table_kind table_transitions = {
@@ -186,9 +174,9 @@ const struct table_kind table_transitions = {
     TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "active_cores", "latency_us", "overhead_us", "halts", "from_ghz", "to_ghz", "phases"},
     .drafted = {.keys = {"from", "to", "active_cores"}, .values = {"halts", "latency_us", "wait_us", "overhead_us"}},
-    .plan = transitions_table_plan,
-    .measure = transitions_table_measure,
-    .print = transitions_table_print,
-    .findings = transition_findings,
-    .plot = transitions_plot,
+    .plan = plan,
+    .measure = measure,
+    .print = transitions_print,
+    .findings = transitions_findings,
+    .plot = plot,
 };
