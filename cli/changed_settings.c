@@ -85,7 +85,7 @@ int measured_cpu(const struct options *o, const char *sys, int *cpu, struct mach
     cpu_view_read(sys, &view);
     if (o->sysroot != NULL)
         view.allowed = view.online; /* what this process may use says nothing of that machine */
-    return cpu_choose_measured(&view, &setup, cpu, err);
+    return active_cores_measured(&view, &setup, cpu, err);
 }
 
 /* True if other CPUs run kernels as well, or are measured, too. */

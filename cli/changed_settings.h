@@ -5,7 +5,7 @@
 #include "cli/options/options.h"
 #include "computer/settings/settings.h"
 
-/* The CPU that will be measured, as the machine will choose it (computer/cpu/cpu.h, cpu_choose_measured). `sys`:
+/* The CPU that will be measured, as the machine will choose it (computer/cpu/cpu.h, active_cores_measured). `sys`:
  * "/sys", or that of --sysroot. Returns as cpu_choose(). */
 int measured_cpu(const struct options *o, const char *sys, int *cpu, struct machine_error *err);
 

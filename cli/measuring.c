@@ -304,7 +304,7 @@ int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, s
         m->expected[i] = 0;
         for (size_t k = 0; k < cells.n; k++)
             m->expected[i] += cells.cell[k].seconds;
-        cells_free(&cells);
+        tables_free_cells(&cells);
     }
     progress_begin(&m->progress, m->quiet);
     return status;

@@ -11,16 +11,16 @@ static bool cpu_is_listed(const struct machine_setup *s)
     return s->cpu == -1 && s->n_cpus > 0;
 }
 
-int cpu_wanted(const struct machine_setup *s)
+int active_cores_wanted(const struct machine_setup *s)
 {
     return cpu_is_listed(s) ? s->cpus[0] : s->cpu;
 }
 
-int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s, int *cpu, struct machine_error *err)
+int active_cores_measured(const struct cpu_view *v, const struct machine_setup *s, int *cpu, struct machine_error *err)
 {
     if (cpu_is_listed(s) && s->cpus[0] < 0)
         return cpu_refuse(v, err, "", "CPU %d does not exist on this machine", s->cpus[0]);
-    return cpu_choose(v, cpu_wanted(s), cpu, err);
+    return cpu_choose(v, active_cores_wanted(s), cpu, err);
 }
 
 /* 0: same kind of core and package as the measured one. */
@@ -150,8 +150,8 @@ static int pick(struct search *s, const struct machine_setup *setup, struct cpu_
     return MACHINE_OK;
 }
 
-int cpu_pick_corunners(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
-                       struct cpu_corunners *out, struct machine_error *err)
+int active_cores_pick(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
+                      struct cpu_corunners *out, struct machine_error *err)
 {
     struct search search = {.root = root, .view = v, .cpu = cpu, .err = err};
 

@@ -9,9 +9,9 @@
  * What a setup says of CPUs, where the machine is this computer: the CPU to measure on is `cpu` of the setup, or the
  * first of its list, or as cpu_choose() says. Returns as cpu_choose().
  */
-int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s, int *cpu, struct machine_error *err);
+int active_cores_measured(const struct cpu_view *v, const struct machine_setup *s, int *cpu, struct machine_error *err);
 /* The CPU that a setup names so; -1: none. */
-int cpu_wanted(const struct machine_setup *s);
+int active_cores_wanted(const struct machine_setup *s);
 
 /* Which other CPUs to keep busy. */
 struct cpu_corunners {
@@ -31,5 +31,5 @@ struct cpu_corunners {
  * or the list holds a CPU that cannot be used, one twice, or, without siblings, two of one core; or MACHINE_FAILED
  * when out of memory.
  */
-int cpu_pick_corunners(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
-                       struct cpu_corunners *out, struct machine_error *err);
+int active_cores_pick(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
+                      struct cpu_corunners *out, struct machine_error *err);

@@ -331,7 +331,7 @@ enum characterize_status characterize_analyze(const char *file, characterize_pha
 void characterize_phases_free(characterize_phases *phases)
 {
     if (phases != NULL)
-        switches_free(&phases->seen);
+        guarded_free(&phases->seen);
     free(phases);
 }
 

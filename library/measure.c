@@ -101,7 +101,7 @@ int measure_switch(const struct guard *g, const struct transition_setup *s, stru
     if (status == MACHINE_OK &&
         (discarded_note(&out->result.trace, out->result.invalid, out->result.n_invalid) != 0 ||
          phases_add_discarded(&out->result.trace, &out->phases) != 0 || note_environment(g->machine, out) != 0)) {
-        switches_free(out);
+        guarded_free(out);
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     return status;

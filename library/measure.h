@@ -27,7 +27,7 @@ int measure_check_cores(const struct machine_info *info, const struct tables_opt
 
 /*
  * guarded_switch(), and the repetitions that the machine knew to be invalid go into the metadata of the trace and into
- * the phases. MACHINE_OK: `out` is to be freed with switches_free(). Else *err and its status.
+ * the phases. MACHINE_OK: `out` is to be freed with guarded_free(). Else *err and its status.
  */
 int measure_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
                    struct machine_error *err);

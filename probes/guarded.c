@@ -124,7 +124,7 @@ static int guarded_record(struct attempt *a, struct machine_error *err)
     if (!status && !seen->phases.n_phases)
         status = nothing_left(seen, a->why, err);
     if (status)
-        switches_free(seen);
+        guarded_free(seen);
     return status;
 }
 
@@ -241,7 +241,7 @@ static int prepare_long(const struct attempt *a, struct machine_error *err)
     return MACHINE_OK;
 }
 
-void switches_free(struct switches_seen *s)
+void guarded_free(struct switches_seen *s)
 {
     repetitions_free(&s->result);
     phases_free(&s->phases);
@@ -258,7 +258,7 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
     int bad = 0, status = prepare_long(&a, err);
     bool again = !status;
     while (again) {
-        switches_free(out);
+        guarded_free(out);
         status = guarded_record(&a, err);
         bad = status ? 0 : judge(&a);
         again = !status && !bad && extend(&a);
@@ -270,7 +270,7 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
     if (bad)
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (status)
-        switches_free(out);
+        guarded_free(out);
     out->discarded = status ? 0 : out->result.n_invalid + out->phases.n_discarded;
     return status;
 }

@@ -36,9 +36,9 @@ struct switches_seen {
  * warm-up; one that does not end as the second does for longer, up to 5 ms and then 500 ms (transition_observe()),
  * where the machine can do that; one with a first phase of a few samples with half the period. None of it where the
  * times were given.
- * MACHINE_OK: `out` is to be freed with switches_free. Else *err says why not: MACHINE_FAILED when the caller wants to
+ * MACHINE_OK: `out` is to be freed with guarded_free. Else *err says why not: MACHINE_FAILED when the caller wants to
  * stop, MACHINE_CANNOT where nothing was left to analyse.
  */
 int guarded_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
                    struct machine_error *err);
-void switches_free(struct switches_seen *s);
+void guarded_free(struct switches_seen *s);

@@ -141,27 +141,6 @@ static int leave_out(struct repetitions *out, unsigned run, const char *why)
     return 0;
 }
 
-int repetitions_drop(struct repetitions *out, unsigned run, const char *why)
-{
-    struct trace *t = &out->trace;
-    size_t kept = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        if (t->run && t->run[i] == run)
-            continue;
-        t->time_us[kept] = t->time_us[i];
-        if (t->run)
-            t->run[kept] = t->run[i];
-        for (int c = 0; c < TRACE_CHANNELS; c++)
-            if (t->channel[c])
-                t->channel[c][kept] = t->channel[c][i];
-        for (size_t x = 0; x < t->n_extra; x++)
-            t->extra[x].offset[kept] = t->extra[x].offset[i];
-        kept++;
-    }
-    t->n = kept;
-    return leave_out(out, run, why);
-}
-
 void repetitions_free(struct repetitions *r)
 {
     trace_free(&r->trace);

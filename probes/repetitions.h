@@ -39,9 +39,6 @@ struct repetitions {
                                 the experiment reads none */
 };
 void repetitions_free(struct repetitions *r);
-/* Takes a repetition out of the trace again, and adds it to the invalid ones with the reason. 0, or -1: out of
- * memory. */
-int repetitions_drop(struct repetitions *r, unsigned run, const char *why);
 
 /* Called now and then with the repetitions done; may be NULL. Returning non-zero stops the experiment. */
 typedef int repetitions_progress(void *data, unsigned done, unsigned wanted);

@@ -24,12 +24,12 @@ static struct advice_cost advice_cost(const struct profile_row *row, double over
 }
 
 /* The limits in the sentence must not read 0.0. */
-static bool advice_is_certain(const struct profile_row *row, const struct profile_estimate *e)
+static bool is_certain(const struct profile_row *row, const struct profile_estimate *e)
 {
     return row->samples >= ADVICE_SAMPLES_LEAST && e->lo >= ADVICE_OVERHEAD_LEAST / 2;
 }
 
-static bool advice_is_own(const struct profile_row *row, const struct profile_row *culprit)
+static bool is_own(const struct profile_row *row, const struct profile_row *culprit)
 {
     return culprit == row || (row->kind == PROFILE_CONTAINER && culprit->cgroup == row->cgroup);
 }
@@ -90,10 +90,10 @@ static bool advice_victim(const struct profile_result *r, struct profile_row *ro
     const struct profile_culprit *worst = NULL;
     const struct profile_estimate *delay = isnan(row->delay.value) ? &row->overhead : &row->delay, *part = delay;
     double own = 0;
-    if (!advice_is_certain(row, &row->overhead))
+    if (!is_certain(row, &row->overhead))
         return false;
     for (size_t i = row->n_culprits; i-- > 0;)
-        if (advice_is_own(row, &r->rows[row->culprits[i].row]))
+        if (is_own(row, &r->rows[row->culprits[i].row]))
             own += row->culprits[i].overhead;
         else
             worst = &row->culprits[i];
@@ -102,9 +102,9 @@ static bool advice_victim(const struct profile_result *r, struct profile_row *ro
         part = &row->sibling;
     double most = worst != NULL ? worst->overhead : 0;
     if (fmax(own, most) < fmax(ADVICE_SHARE_LEAST * row->overhead.value, ADVICE_OVERHEAD_LEAST) ||
-        !advice_is_certain(row, own <= most ? part
-                                : among     ? &row->sibling
-                                            : delay))
+        !is_certain(row, own <= most ? part
+                         : among     ? &row->sibling
+                                     : delay))
         return false;
     if (own > most && among)
         advice_among(row, own);
@@ -120,7 +120,7 @@ static void advice_culprit(const struct profile_result *r, struct profile_row *r
 {
     const struct profile_row *all = &r->rows[0];
     if (row->causes >= ADVICE_SHARE_LEAST && row->samples >= ADVICE_SAMPLES_LEAST &&
-        row->causes * all->overhead.value >= ADVICE_OVERHEAD_LEAST && advice_is_certain(all, &all->overhead))
+        row->causes * all->overhead.value >= ADVICE_OVERHEAD_LEAST && is_certain(all, &all->overhead))
         snprintf(row->advice, sizeof(row->advice),
                  "It causes about %.0f %% of all overhead: cores of its own (cpusets) would spare the others.",
                  100 * row->causes);
@@ -135,7 +135,7 @@ static void advice_all(const struct profile_result *r, struct profile_row *all)
             (worst == NULL || r->rows[i].causes > worst->causes))
             worst = &r->rows[i];
     if (worst != NULL && all->overhead.value * worst->causes >= ADVICE_OVERHEAD_LEAST &&
-        advice_is_certain(all, &all->overhead))
+        is_certain(all, &all->overhead))
         advice_others(r, all, worst, all->overhead.value * worst->causes);
 }
 

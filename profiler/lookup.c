@@ -11,7 +11,7 @@
 
 enum { LOOKUP_SLOTS_LEAST = 64 };
 
-static size_t lookup_first_slot(const struct profile_lookup *l, const uint64_t *key)
+static size_t first_slot(const struct profile_lookup *l, const uint64_t *key)
 {
     uint64_t hash = 0;
     for (size_t i = 0; i < l->words; i++)
@@ -22,13 +22,13 @@ static size_t lookup_first_slot(const struct profile_lookup *l, const uint64_t *
 /* The slot of a key, or the free one where it belongs. */
 static uint32_t *lookup_slot(const struct profile_lookup *l, const uint64_t *key)
 {
-    for (size_t at = lookup_first_slot(l, key);; at = (at + 1) & (l->n_slots - 1))
+    for (size_t at = first_slot(l, key);; at = (at + 1) & (l->n_slots - 1))
         if (l->slots[at] == 0 || memcmp(profile_lookup_at(l, l->slots[at] - 1), key, l->words * sizeof(*key)) == 0)
             return &l->slots[at];
 }
 
 /* At least half of the slots are free. */
-static bool lookup_grow(struct profile_lookup *l)
+static bool grow(struct profile_lookup *l)
 {
     if (2 * (l->n + 1) <= l->n_slots)
         return true;
@@ -46,7 +46,7 @@ static bool lookup_grow(struct profile_lookup *l)
 
 uint32_t profile_lookup_index(struct profile_lookup *l, const uint64_t *key)
 {
-    if (!lookup_grow(l))
+    if (!grow(l))
         return PROFILE_NOWHERE;
     uint32_t *slot = lookup_slot(l, key);
     if (*slot == 0) {

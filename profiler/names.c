@@ -36,7 +36,7 @@ static size_t proc_read(const char *proc, const struct profile_task *t, const ch
     return length;
 }
 
-bool proc_task_alive(const char *proc, const struct profile_task *t)
+bool profile_task_alive(const char *proc, const struct profile_task *t)
 {
     enum { START_FIELD = 22, BEHIND_NAME = 2 };
     char text[1024];
@@ -56,7 +56,9 @@ bool proc_task_alive(const char *proc, const struct profile_task *t)
     return strtoull(at, NULL, 10) == t->start_ns / (1000000000ull / (unsigned long)per_second);
 }
 
-void proc_task_command(const char *proc, const struct profile_task *t, char *out, size_t size)
+/* Its process's command line, blanks between the words, as plain text (util/plain_text.h), truncated; "" where there is
+ * none or it cannot be read. size > 0. */
+static void profile_task_command(const char *proc, const struct profile_task *t, char *out, size_t size)
 {
     char text[1024];
     size_t length = proc_read(proc, t, "cmdline", text, sizeof(text));
@@ -246,8 +248,8 @@ static bool know_command(struct profile_names *n, const struct profile_task *t)
     if (n->foreign || t->pid == 0 || n->commands.n >= PROFILE_NAMES_TASKS_MAX ||
         profile_lookup_find(&n->commands, key) != NULL)
         return true;
-    if (proc_task_alive(n->proc, t))
-        proc_task_command(n->proc, t, text, sizeof(text));
+    if (profile_task_alive(n->proc, t))
+        profile_task_command(n->proc, t, text, sizeof(text));
     uint32_t index = profile_lookup_index(&n->commands, key);
     if (index == PROFILE_NOWHERE)
         return false;

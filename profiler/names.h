@@ -46,8 +46,4 @@ void profile_names_shorten(const char *path, char *out, size_t size);
 /* ---- a task as /proc has it; proc: where that is ---- */
 
 /* True: a task of this number that was started at this time is alive. start_ns 0: at any time. */
-bool proc_task_alive(const char *proc, const struct profile_task *t);
-
-/* Its process's command line, blanks between the words, as plain text (util/plain_text.h), truncated; "" where there is
- * none or it cannot be read. size > 0. */
-void proc_task_command(const char *proc, const struct profile_task *t, char *out, size_t size);
+bool profile_task_alive(const char *proc, const struct profile_task *t);

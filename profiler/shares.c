@@ -245,7 +245,7 @@ void shares_print(FILE *out, bool colour, const struct shares_result *r, size_t 
 
 /* ---- for programs ---- */
 
-static json_t *shares_json_row(const struct shares_row *row, bool *failed)
+static json_t *json_row(const struct shares_row *row, bool *failed)
 {
     const struct profile_row *w = &row->who;
     json_t *o = json_object(), *levels = json_array();
@@ -289,12 +289,12 @@ char *shares_json(const struct shares_result *r)
     for (size_t i = 0; i < r->head.n_warnings; i++)
         json_lines_push(warnings, json_lines_text(r->head.warnings[i]), &failed);
     if (r->n_rows > 0)
-        json_lines_put(root, "all", shares_json_row(&r->rows[0], &failed), &failed);
+        json_lines_put(root, "all", json_row(&r->rows[0], &failed), &failed);
     for (enum profile_kind kind = PROFILE_TASK; kind <= PROFILE_CONTAINER; kind++) {
         json_t *list = json_lines_array(root, lists[kind], &failed);
         for (size_t i = 0; i < r->n_rows; i++)
             if (r->rows[i].who.kind == kind)
-                json_lines_push(list, shares_json_row(&r->rows[i], &failed), &failed);
+                json_lines_push(list, json_row(&r->rows[i], &failed), &failed);
     }
     return json_lines_dump(root, failed);
 }

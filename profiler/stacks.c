@@ -196,7 +196,7 @@ static bool places_look(struct places *p, const struct profile_record *r)
     struct stat exe;
     char path[PLACES_PATH_MAX];
     p->now = profile_lookup_find(&p->processes, (uint64_t[]){t->tgid});
-    if (!proc_task_alive(p->proc, t)) {
+    if (!profile_task_alive(p->proc, t)) {
         /* what was looked at before this one was started was another process */
         if (p->now != NULL && p->now->looked_ns < t->start_ns)
             p->now = NULL;

@@ -35,7 +35,8 @@
  */
 #define SUMS_BESIDE 0.8
 
-double profile_sums_level_most(const struct profile_setup *s, unsigned level)
+/* The same of a level; 0: there is no table. */
+static double profile_sums_level_most(const struct profile_setup *s, unsigned level)
 {
     double most = 0;
     for (__u32 bin = 0; bin < s->n_bins; bin++) {

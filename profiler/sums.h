@@ -52,8 +52,7 @@ struct profile_sums {
 
 /* The largest change of performance that is possible, a share: the table's, or without a table whatever processor. */
 double profile_sums_most(const struct profile_setup *s);
-/* The same of a level; 0: there is no table. */
-double profile_sums_level_most(const struct profile_setup *s, unsigned level);
+
 /* False: the record is not of a turn that was taken with frequencies and levels that can be. Values are kept within 0
  * and `most`. */
 bool profile_sample_of(const struct profile_record *r, double most, struct profile_sample *out);

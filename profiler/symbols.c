@@ -69,7 +69,7 @@ bool symbols_add(struct symbols *s, uint64_t address, uint64_t size, unsigned ra
     return true;
 }
 
-size_t symbols_count(const struct symbols *s)
+static size_t symbols_count(const struct symbols *s)
 {
     return s->n;
 }
@@ -160,21 +160,21 @@ struct symbols_file {
 
 #ifdef STATIC_PROGRAM
 /* Instead of libdw's own, which ask servers through a library that they load: a static program cannot. */
-int symbols_ask_for_executable(void) __asm__("__libdwfl_debuginfod_find_executable");
-int symbols_ask_for_debuginfo(void) __asm__("__libdwfl_debuginfod_find_debuginfo");
-void symbols_ask_no_more(void) __asm__("__libdwfl_debuginfod_end");
+int ask_for_executable(void) __asm__("__libdwfl_debuginfod_find_executable");
+int ask_for_debuginfo(void) __asm__("__libdwfl_debuginfod_find_debuginfo");
+void ask_no_more(void) __asm__("__libdwfl_debuginfod_end");
 
-int symbols_ask_for_executable(void)
+static int ask_for_executable(void)
 {
     return -1;
 }
 
-int symbols_ask_for_debuginfo(void)
+static int ask_for_debuginfo(void)
 {
     return -1;
 }
 
-void symbols_ask_no_more(void)
+static void ask_no_more(void)
 {
 }
 #endif

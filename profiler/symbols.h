@@ -23,7 +23,6 @@ void symbols_free(struct symbols *s);
 bool symbols_add(struct symbols *s, uint64_t address, uint64_t size, unsigned rank, const char *name);
 /* To be called when all have been added, before the first is looked for. */
 void symbols_sort(struct symbols *s);
-size_t symbols_count(const struct symbols *s);
 /* The name of what is at an address, valid as long as the table is; NULL: nothing known. O(log n). */
 const char *symbols_find(const struct symbols *s, uint64_t address);
 

@@ -33,7 +33,7 @@ static unsigned terms_levels(const struct sim_params *p)
 /* ---- bins ---- */
 
 /* The largest difference between two bins at a level, a share. */
-static double terms_difference(const struct profile_bin *a, const struct profile_bin *b)
+static double difference(const struct profile_bin *a, const struct profile_bin *b)
 {
     double most = 0;
     for (unsigned level = 0; level < PROFILE_LEVELS; level++)
@@ -43,7 +43,7 @@ static double terms_difference(const struct profile_bin *a, const struct profile
 }
 
 /* Makes one of bins i and i + 1. */
-static void terms_merge(struct profile_bin *bin, size_t *n, size_t i)
+static void merge(struct profile_bin *bin, size_t *n, size_t i)
 {
     for (unsigned level = 0; level < PROFILE_LEVELS; level++)
         bin[i].khz[level] = (uint32_t)(((uint64_t)bin[i].khz[level] + bin[i + 1].khz[level]) / 2);
@@ -53,14 +53,14 @@ static void terms_merge(struct profile_bin *bin, size_t *n, size_t i)
     --*n;
 }
 
-static void terms_compress(struct profile_bin *bin, size_t *n)
+static void compress(struct profile_bin *bin, size_t *n)
 {
     while (*n > PROFILE_BINS_MAX) {
         size_t nearest = 0;
         for (size_t i = 1; i + 1 < *n; i++)
-            if (terms_difference(&bin[i], &bin[i + 1]) < terms_difference(&bin[nearest], &bin[nearest + 1]))
+            if (difference(&bin[i], &bin[i + 1]) < difference(&bin[nearest], &bin[nearest + 1]))
                 nearest = i;
-        terms_merge(bin, n, nearest);
+        merge(bin, n, nearest);
     }
 }
 
@@ -82,10 +82,10 @@ static bool terms_bins(struct sim_params *p, struct profile_setup *setup)
         return false;
     for (unsigned i = 1; i <= cores; i++) {
         bin[n++] = terms_bin(p, i);
-        if (n > 1 && terms_difference(&bin[n - 2], &bin[n - 1]) <= 0)
+        if (n > 1 && difference(&bin[n - 2], &bin[n - 1]) <= 0)
             bin[--n - 1].cores = i;
     }
-    terms_compress(bin, &n);
+    compress(bin, &n);
     for (size_t i = 0; i < n; i++)
         setup->bin[i] = bin[i];
     setup->n_bins = (uint32_t)n;
@@ -100,7 +100,7 @@ static double terms_us(int64_t ps)
     return (double)ps / SIM_PS_PER_US;
 }
 
-static double terms_longest_wait(struct sim_params *p)
+static double longest_wait(struct sim_params *p)
 {
     double longest = NAN;
     struct sim_wait wait;
@@ -157,7 +157,7 @@ int profile_terms_read(const char *export_path, struct profile_terms *out, struc
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     snprintf(cpu, size, "%s", p->cpu);
-    out->wait_us = terms_longest_wait(p);
+    out->wait_us = longest_wait(p);
     for (unsigned level = 1; level < terms_levels(p); level++)
         terms_costs(p, level, setup, out);
     status = terms_pause(export_path, out->wait_us, &setup->pause_us, err);

@@ -285,7 +285,7 @@ static int plan_cells(struct run *r, struct cells *cells, struct table *out, str
     int status = r->kind->plan(&r->context, cells, out, err);
     if (status == MACHINE_CANNOT) { /* a table of which nothing can be measured is a table, too */
         table_add_missing_error(out, err);
-        cells_free(cells);
+        tables_free_cells(cells);
         status = MACHINE_OK;
     }
     if (status == MACHINE_OK && !out->failed && cells->n == 0 && out->n_missing == 0)
@@ -305,7 +305,7 @@ int tables_plan(const struct table_kind *k, struct machine *m, const struct tabl
     int status = plan_cells(&r, out, &unused, err);
     table_free(&unused);
     if (status)
-        cells_free(out);
+        tables_free_cells(out);
     return status;
 }
 
@@ -332,7 +332,7 @@ int tables_measure(const struct table_kind *k, struct machine *m, const struct t
         status = out_of_memory(err);
     if (status == MACHINE_OK)
         tables_note_published(out, o->data_dir);
-    cells_free(&cells);
+    tables_free_cells(&cells);
     if (status)
         table_free(out);
     return status;

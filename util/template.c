@@ -112,7 +112,7 @@ static const char *line_end(const char *line)
 }
 
 /* The lines up to an empty one; returns where that is. */
-static const char *template_paragraph(struct filling *f, const char *text, FILE *out, bool *stays)
+static const char *paragraph(struct filling *f, const char *text, FILE *out, bool *stays)
 {
     *stays = true;
     while (*text && *text != '\n') {
@@ -129,9 +129,9 @@ static void pass(struct filling *f, const char *text, FILE *out)
 {
     while (*text) {
         bool stays;
-        const char *end = template_paragraph(f, text, NULL, &stays);
+        const char *end = paragraph(f, text, NULL, &stays);
         if (out && stays)
-            template_paragraph(f, text, out, &stays);
+            paragraph(f, text, out, &stays);
         for (text = end; *text == '\n'; text++)
             if (out && stays)
                 fputc('\n', out);

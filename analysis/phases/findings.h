@@ -15,22 +15,12 @@ int consensus_find(const struct runs *r, double switch_us, struct segmentation *
 
 /* kinds.c: kinds and IPC ratios of the pieces into out->phases; pieces that turn out to be one are merged in `o`. 0, or
  * -1: out of memory. */
-int kinds_find(struct segmentation *o, struct phases *out);
+int levels_find_kinds(struct segmentation *o, struct phases *out);
 /* A phase with the values of a piece, its times and its IPC ratio not known yet. */
-struct phase kinds_phase(const struct piece *piece, enum phase_kind kind);
+struct phase levels_new_phase(const struct piece *piece, enum phase_kind kind);
 
 /* times.c: starts, durations, modes, frequencies and agreement. 0, or -1: out of memory. */
 int times_find(const struct runs *r, const struct segmentation *o, struct phases *out);
-
-/* The standard deviation of where one repetition alone places edge e of a segmentation, us. */
-double times_edge_sigma(const struct runs *r, const struct segmentation *o, size_t e);
-
-/*
- * times.c: the time from the beginning of piece `from` to the end of piece `to`, us, with its limits (never below 0)
- * over the repetitions in the mask (NULL: all) that show both. `value`: what it is if that is known, NaN: their mean.
- */
-struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to,
-                              const bool *mask, double value);
 
 /*
  * slow_runs.c: marks the repetitions that ran at another frequency than most throughout (o->other_ghz), where they are
@@ -60,7 +50,7 @@ int ramps_find(const struct runs *r, struct segmentation *o, struct phases *out)
 int slow_runs_find(const struct runs *r, const struct segmentation *o, struct phases *out);
 
 /* transitions.c: from one steady phase to the next. 0, or -1: out of memory. */
-int transitions_find(const struct runs *r, const struct segmentation *o, struct phases *out);
+int times_transitions(const struct runs *r, const struct segmentation *o, struct phases *out);
 
 /* volts.c: steps of the voltage, and the voltage of each phase. 0, or -1: out of memory. */
 int volts_find(const struct trace *t, struct phases *out);

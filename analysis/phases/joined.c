@@ -11,7 +11,7 @@
 
 #include "analysis/phases/repetitions/clock.h"
 
-void part_free(struct trace *out)
+void joined_part_free(struct trace *out)
 {
     free(out->run);
     free(out->time_us);
@@ -20,7 +20,7 @@ void part_free(struct trace *out)
     memset(out, 0, sizeof *out);
 }
 
-struct trace part_told_by(const struct trace *null, const struct trace *t)
+struct trace joined_described_by(const struct trace *null, const struct trace *t)
 {
     struct trace named = null ? *null : *t;
     named.meta = t->meta;
@@ -28,7 +28,7 @@ struct trace part_told_by(const struct trace *null, const struct trace *t)
     return named;
 }
 
-int part_begin(const struct trace *t, struct trace *out)
+int joined_part_begin(const struct trace *t, struct trace *out)
 {
     *out = *t;
     out->run = t->run ? malloc((t->n + 1) * sizeof *out->run) : NULL;
@@ -41,11 +41,11 @@ int part_begin(const struct trace *t, struct trace *out)
     out->n = out->n_extra = 0;
     out->capacity = t->n;
     if (bad)
-        part_free(out);
+        joined_part_free(out);
     return bad ? -1 : 0;
 }
 
-void part_take(const struct trace *t, size_t i, struct trace *out)
+void joined_part_take(const struct trace *t, size_t i, struct trace *out)
 {
     size_t n = out->n++;
     out->time_us[n] = t->time_us[i];
@@ -114,7 +114,7 @@ static void group_take(const struct trace *t, size_t i, double us, double ghz, b
         *g = (struct open_group){.wanted = wanted};
     if (g->n)
         out->n--;
-    part_take(t, i, out);
+    joined_part_take(t, i, out);
     if (alone)
         return;
     group_add(t, i, us, ghz, g);
@@ -176,7 +176,7 @@ int joined_samples(const struct trace *t, struct joined *out)
     if (!out->own)
         return 0;
     double *x = malloc((t->n + 1) * sizeof *x);
-    if (!x || part_begin(t, &out->trace)) {
+    if (!x || joined_part_begin(t, &out->trace)) {
         free(x);
         *out = (struct joined){*t, false};
         return -1;
@@ -195,6 +195,6 @@ int joined_samples(const struct trace *t, struct joined *out)
 void joined_free(struct joined *j)
 {
     if (j->own)
-        part_free(&j->trace);
+        joined_part_free(&j->trace);
     *j = (struct joined){.own = false};
 }

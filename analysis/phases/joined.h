@@ -22,11 +22,11 @@ void joined_free(struct joined *j);
 
 /* The samples of a null with the metadata of its switch: its own are its clock's alone. Both stay where they are. NULL:
  * there is none, and it is the switch itself. */
-struct trace part_told_by(const struct trace *null, const struct trace *t);
+struct trace joined_described_by(const struct trace *null, const struct trace *t);
 
 /* Room for as many samples as *t has, none yet; the metadata are those of *t and stay there. 0, or -1: out of memory.
- * Free with part_free(). */
-int part_begin(const struct trace *t, struct trace *out);
+ * Free with joined_part_free(). */
+int joined_part_begin(const struct trace *t, struct trace *out);
 /* Appends sample i. */
-void part_take(const struct trace *t, size_t i, struct trace *out);
-void part_free(struct trace *out);
+void joined_part_take(const struct trace *t, size_t i, struct trace *out);
+void joined_part_free(struct trace *out);

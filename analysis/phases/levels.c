@@ -46,7 +46,7 @@ static double kinds_full_rate(const struct segmentation *o, size_t p)
     return full;
 }
 
-struct phase kinds_phase(const struct piece *piece, enum phase_kind kind)
+struct phase levels_new_phase(const struct piece *piece, enum phase_kind kind)
 {
     struct phase ph = {.kind = kind,
                        .freq_ghz = {piece->value[TRACE_FREQ], NAN, NAN},
@@ -62,7 +62,7 @@ struct phase kinds_phase(const struct piece *piece, enum phase_kind kind)
 static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *out)
 {
     const struct piece *piece = &o->piece[p];
-    *out = kinds_phase(piece, PHASE_STEADY);
+    *out = levels_new_phase(piece, PHASE_STEADY);
     if (piece->halt) {
         out->kind = PHASE_HALT;
         return;
@@ -108,7 +108,7 @@ static bool only_other_code(const struct segmentation *o, size_t e, const struct
            segmentation_changes_only(&o->edge[e], TRACE_IPC, TRACE_IPC);
 }
 
-int kinds_find(struct segmentation *o, struct phases *out)
+int levels_find_kinds(struct segmentation *o, struct phases *out)
 {
     out->phases = calloc(o->n_pieces + 1, sizeof *out->phases);
     if (!out->phases)

@@ -173,7 +173,7 @@ static int find_uniform(const struct trace *t, struct phases *out, char *why, si
     bad = bad || leave_out_neighbour(t, &r, &masked, &neighbour, out) ||
           consensus_find(&r, switch_of(out), &segmentation, out);
     out->runs_used = r.n - out->n_discarded;
-    bad = bad || kinds_find(&segmentation, out);
+    bad = bad || levels_find_kinds(&segmentation, out);
     neighbour_withdraw(&neighbour, out);
     bool again = true;
     bad = bad || times_find(&r, &segmentation, out) || slow_runs_mark(&r, &segmentation, out, &again);
@@ -184,7 +184,7 @@ static int find_uniform(const struct trace *t, struct phases *out, char *why, si
         phases_find_limits(&r, out);
     }
     bad = bad || ramps_find(&r, &segmentation, out) || slow_runs_find(&r, &segmentation, out) ||
-          transitions_find(&r, &segmentation, out) || volts_find(t, out);
+          times_transitions(&r, &segmentation, out) || volts_find(t, out);
     if (!bad)
         phases_leave_out_timeless(out);
     segmentation_free(&segmentation);
@@ -307,7 +307,7 @@ static int find_counted(const struct trace *t, struct phases *out, char *why, si
         return PHASES_NO_MEMORY;
     }
     int status = find_uniform(&fine, out, why, why_size);
-    part_free(&fine);
+    joined_part_free(&fine);
     if (status)
         return status;
     if (!out->samples_discarded)
@@ -352,7 +352,7 @@ int phases_find_beside(const struct trace *t, const struct trace *null, struct p
         if (found <= 0)
             return found;
     }
-    const struct trace named = part_told_by(null, t);
+    const struct trace named = joined_described_by(null, t);
     struct joined joined, joined_null = {.own = false};
     int found = PHASES_NO_MEMORY;
     memset(out, 0, sizeof *out);

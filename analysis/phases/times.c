@@ -47,7 +47,8 @@ static double effect_snr(const struct runs *r, const struct piece *a, const stru
     return best;
 }
 
-double times_edge_sigma(const struct runs *r, const struct segmentation *o, size_t e)
+/* The standard deviation of where one repetition alone places edge e of a segmentation, us. */
+static double edge_sigma(const struct runs *r, const struct segmentation *o, size_t e)
 {
     const struct piece *a = &o->piece[e], *b = &o->piece[e + 1];
     if (o->edge[e].forced)
@@ -90,8 +91,12 @@ static void find_duration_modes(const struct runs *r, const struct segmentation 
     }
 }
 
-struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to,
-                              const bool *mask, double value)
+/*
+ * times.c: the time from the beginning of piece `from` to the end of piece `to`, us, with its limits (never below 0)
+ * over the repetitions in the mask (NULL: all) that show both. `value`: what it is if that is known, NaN: their mean.
+ */
+static struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to,
+                                     const bool *mask, double value)
 {
     struct estimate none = {value, NAN, NAN};
     double *x = calloc(o->n_runs + 1, sizeof *x);
@@ -111,8 +116,7 @@ struct estimate times_between(const struct runs *r, const struct segmentation *o
     if (isnan(value))
         value = fmax(0, e.value);
     if (m == 1) {
-        double a = from ? times_edge_sigma(r, o, from - 1) : 0,
-               b = to + 1 < o->n_pieces ? times_edge_sigma(r, o, to) : 0;
+        double a = from ? edge_sigma(r, o, from - 1) : 0, b = to + 1 < o->n_pieces ? edge_sigma(r, o, to) : 0;
         half = ESTIMATE_Z95 * hypot(a, b);
     }
     half = hypot(half, SYSTEMATIC_PERIODS * r->period);
@@ -241,7 +245,7 @@ static double transitions_level_ghz(const struct phases *out, size_t p)
 }
 
 /* From one steady phase to the next: whatever lies between belongs to the transition. */
-int transitions_find(const struct runs *r, const struct segmentation *o, struct phases *out)
+int times_transitions(const struct runs *r, const struct segmentation *o, struct phases *out)
 {
     for (size_t i = 0; i + 1 < out->n_phases; i++) {
         size_t j = i + 1;
@@ -282,7 +286,7 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
                 if (out->phases[p].agreeing_runs < t.agreeing_runs)
                     t.agreeing_runs = out->phases[p].agreeing_runs;
         } else {
-            double half = o->n_runs > 1 ? PLACED_PERIODS * r->period : times_edge_sigma(r, o, i);
+            double half = o->n_runs > 1 ? PLACED_PERIODS * r->period : edge_sigma(r, o, i);
             /* no sample lies between the two levels; while its clock changes a core may halt, for less than shows */
             bool clock = out->phases[i].level != out->phases[j].level;
             t.latency_us = (struct estimate){0, 0, clock ? fmax(half, out->detectable_halt_us) : half};

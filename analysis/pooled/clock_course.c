@@ -318,7 +318,6 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
     int bad = 0;
     if (m >= POOLED_RUNS_LEAST) {
         /* a clock that wanders slowly is alike in neighbors */
-        struct blocks b;
         const struct value_mode *kind = out->kind;
         double *copy = memcpy(x + p->n_runs, x, m * sizeof *x), far = INFINITY;
         size_t first = 0, all = m;
@@ -330,8 +329,7 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
             far = 0.5 * fabs(kind[1].mean - kind[0].mean);
         }
         out->before_ghz = robust_median(copy + first, all);
-        blocks_cut(x, m, out->before_ghz.value, far, &b);
-        blocks_widen(&b, &out->before_ghz);
+        blocks_widen(x, m, out->before_ghz.value, far, &out->before_ghz);
         size_t n = clock_stretches(p, s, border);
         bad = cut_clock(p, s, border, n, out, x, x + p->n_runs);
         snap_to_states(p, s, out);
@@ -378,10 +376,10 @@ int pooled_tell_other_clocks(const struct pooled *p, const struct pooled_states 
             relative[m++] = ghz[r] / c->before_ghz.value;
     }
     double bound = c->n_kinds ? 0.5 * fabs(c->kind[1].mean - c->kind[0].mean) / c->before_ghz.value
-                              : other_clocks_bound(relative, m, POOLED_STEP_LEAST, scratch);
+                              : slow_runs_bound(relative, m, POOLED_STEP_LEAST, scratch);
     int bad = 0;
     if (!c->n_kinds || differ_throughout(p, s, c, ghz, scratch, scratch + n))
-        bad = other_clocks_tell(out, relative, m, bound);
+        bad = slow_runs_report(out, relative, m, bound);
     free(ghz);
     return bad;
 }

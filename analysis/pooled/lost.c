@@ -93,7 +93,7 @@ static int lost_within(const struct trace *t, double until_us, bool kinds, struc
 int lost_beyond(const struct trace *t, const struct trace *null, double until_us, bool kinds, struct estimate *out)
 {
     struct lost own, code = {{NAN, NAN, NAN}, 1};
-    const struct trace named = part_told_by(null, t);
+    const struct trace named = joined_described_by(null, t);
     int bad = lost_within(t, until_us, kinds, &own);
     if (!bad && null)
         bad = lost_within(&named, until_us, false, &code);

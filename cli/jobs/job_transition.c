@@ -132,7 +132,7 @@ static int transition_measure(struct measuring *m, const struct options *o, cons
     progress_end(&watch.progress);
     if (stop_asked()) {
         if (status == MACHINE_OK)
-            switches_free(seen);
+            guarded_free(seen);
         return refuse(FAILED, "interrupted after %u of %u repetitions; nothing was written", watch.done,
                       watch.wanted > 0 ? watch.wanted : s->runs);
     }
@@ -164,7 +164,7 @@ static int measure_and_conclude(const struct options *o, struct transition_setup
         return status;
     status = check_and_measure(&m, o, s, &seen, counters, sizeof(counters));
     if (measuring_close(&m) != DONE && status == DONE) {
-        switches_free(&seen); /* has been said; who knows what else went wrong */
+        guarded_free(&seen); /* has been said; who knows what else went wrong */
         return FAILED;
     }
     if (status != DONE)
@@ -174,7 +174,7 @@ static int measure_and_conclude(const struct options *o, struct transition_setup
         status = complain_out_of_memory();
     else
         status = answers_tell_trace(out, &seen.result.trace, &seen.phases, missing);
-    switches_free(&seen);
+    guarded_free(&seen);
     return status;
 }
 

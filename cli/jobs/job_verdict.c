@@ -178,7 +178,7 @@ static bool bursts_asked(struct verdict_run *r, enum step i)
     if (o->burst_count < 1 || o->burst_every_us < EVERY_LEAST_US || o->burst_every_us > EVERY_MOST_US ||
         tables_plan(&table_burst, &r->m.machine, o, &cells, &error) != MACHINE_OK)
         return false;
-    cells_free(&cells);
+    tables_free_cells(&cells);
     return true;
 }
 

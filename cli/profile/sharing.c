@@ -169,19 +169,19 @@ static int sharing_count(struct sharing *s)
 
 /* ---- what is shown and written ---- */
 
-static int sharing_print_json(FILE *stream, const void *data)
+static int print_json(FILE *stream, const void *data)
 {
     return file_print_json(stream, shares_json(data));
 }
 
-static int sharing_print_csv(FILE *stream, const void *data)
+static int print_csv(FILE *stream, const void *data)
 {
     return shares_csv(stream, data);
 }
 
 static int sharing_tell(struct sharing *s, const struct job_files *f)
 {
-    static file_printer *const print[JOB_FORMS] = {[FORM_JSON] = sharing_print_json, [FORM_CSV] = sharing_print_csv};
+    static file_printer *const print[JOB_FORMS] = {[FORM_JSON] = print_json, [FORM_CSV] = print_csv};
     struct shares_result *r = &s->result;
     FILE *screen = job_files_screen(f);
     if (shares_result(s->shares, s->names, r) != 0)

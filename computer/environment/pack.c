@@ -97,7 +97,7 @@ static void without_star(const char *path, char *out, size_t size)
         snprintf(out, size, "%.*s%s%s", (int)(star - path), path, star[-1] == '/' ? "0" : "", star + 1);
 }
 
-static void pack_facts(struct packing *p)
+static void facts(struct packing *p)
 {
     for (int i = 0; i < ENV_FACTS; i++) {
         const struct environment_path path = environment_path((enum environment_fact)i, p->e->cpu);
@@ -243,7 +243,7 @@ int environment_pack(const char *root, int cpu, environment_taker *take, void *d
     if (environment_read(root, cpu, 0, NULL, NULL, &e, &ignored) != MACHINE_OK)
         return 0; /* there is nothing to tell */
     if (tree_open(root, &p.t) == 0) {
-        pack_facts(&p);
+        facts(&p);
         pack_cpus(&p);
         pack_weaknesses(&p);
         pack_irqs(&p);

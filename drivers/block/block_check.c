@@ -83,7 +83,9 @@ static bool cpu_has(const struct block_isa *s, cpuid_fn *cpuid)
     return (regs[s->reg] >> s->bit & 1) != 0;
 }
 
-bool block_set_known(const char *isa, cpuid_fn *cpuid, unsigned *features, bool *here)
+/* By the name that Zydis has for it ("AVX512BW_256"): whether blocks may use it; the features that machines know by
+ * name are or-ed to *features, and *here says whether the CPU has it besides these. */
+static bool block_set_known(const char *isa, cpuid_fn *cpuid, unsigned *features, bool *here)
 {
     static const char *const ends[] = {"_128", "_256", "_512", "_128N", "_SCALAR", "_KOP"};
     const char *end = strncmp(isa, "AVX512", 6) == 0 ? strrchr(isa, '_') : NULL;

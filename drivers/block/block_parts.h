@@ -39,10 +39,6 @@ int block_elf_read(const char *file, const uint8_t *image, size_t n, const char 
  * allocates nothing and is kept up.
  */
 
-/* By the name that Zydis has for it ("AVX512BW_256"): whether blocks may use it; the features that machines know by
- * name are or-ed to *features, and *here says whether the CPU has it besides these. */
-bool block_set_known(const char *isa, cpuid_fn *cpuid, unsigned *features, bool *here);
-
 /* Numbers of general-purpose registers, as instructions have them; -1: none. */
 enum { BLOCK_RSP = 4, BLOCK_BUFFER = 14, BLOCK_COUNTER = 15, BLOCK_GPRS = 16, BLOCK_MEMORY_MAX = 2 };
 

@@ -427,8 +427,8 @@ int model_trials(struct machine *m, const struct trials_request *r, double *dura
 enum { FIRST_USE_STREAM = 79 };
 static const double NOISE = 0.02, OUTLIERS = 0.02; /* relative; share that an interrupt lengthens */
 
-int model_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
-                    struct machine_error *err)
+static int model_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
+                           struct machine_error *err)
 {
     const struct model_state *s = m->state;
     struct model_wake_stage in = {0, 0, 0};

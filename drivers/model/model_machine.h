@@ -105,5 +105,3 @@ int model_trials(struct machine *m, const struct trials_request *r, double *dura
 
 /* As machine_ops.first_use: the stages of [wake WIDTH]; where the model has none, units never sleep. */
 enum { MODEL_FIRST_READ_NS = 25 };
-int model_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
-                    struct machine_error *err);

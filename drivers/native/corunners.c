@@ -42,7 +42,7 @@ static void *keep_busy(void *data)
     return NULL;
 }
 
-static int corunners_fail(struct machine_error *err, int cpu, int error)
+static int fail(struct machine_error *err, int cpu, int error)
 {
     return machine_fail(err, MACHINE_FAILED, "use one active core", "cannot keep CPU %d busy: %s", cpu,
                         strerror(error));
@@ -98,7 +98,7 @@ int corunners_start(const int *cpus, size_t n, const struct payload *payload, ui
         return MACHINE_OK;
     struct corunners *c = aligned_alloc(alignof(struct corunners), sizeof *c + n * sizeof *c->list);
     if (c == NULL)
-        return corunners_fail(err, cpus[0], ENOMEM);
+        return fail(err, cpus[0], ENOMEM);
     atomic_init(&c->stop, false);
     c->payload = *payload;
     c->slice_ticks = slice_ticks;
@@ -112,7 +112,7 @@ int corunners_start(const int *cpus, size_t n, const struct payload *payload, ui
         if (error == 0)
             c->n++;
         else
-            status = corunners_fail(err, cpus[c->n], error);
+            status = fail(err, cpus[c->n], error);
     }
     if (status == MACHINE_OK)
         status = wait_until_busy(c, cpus, err);

@@ -104,7 +104,7 @@ static void count_cores(struct native *s)
 
     cpu_view_read(s->sys, &view);
     if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK ||
-        cpu_pick_corunners(s->sys, &view, cpu, &everything, &all, &ignored) != MACHINE_OK)
+        active_cores_pick(s->sys, &view, cpu, &everything, &all, &ignored) != MACHINE_OK)
         return;
     free(all.cpus);
     s->cores = all.cores;
@@ -275,7 +275,7 @@ int native_pick_corunners(struct native *s, const struct cpu_view *view, native_
     *corunner = s->setup.corunner.kernel != NULL ? s->setup.corunner : kernel_named("64add");
     int status = can_run(s, corunner, err);
     if (status == MACHINE_OK)
-        status = cpu_pick_corunners(s->sys, view, s->cpu, &s->setup, chosen, err);
+        status = active_cores_pick(s->sys, view, s->cpu, &s->setup, chosen, err);
     if (status != MACHINE_OK)
         return status;
     s->active_cores = chosen->active;
@@ -318,10 +318,10 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
 static int choose_cpu(struct native *s, struct cpu_view *view, struct machine_error *err)
 {
     cpu_view_read(s->sys, view);
-    int status = cpu_choose_measured(view, &s->setup, &s->cpu, err);
+    int status = active_cores_measured(view, &s->setup, &s->cpu, err);
     if (status == MACHINE_OK) {
         cpu_mask_add(&s->used, s->cpu);
-    } else if (cpu_mask_has(&s->used, cpu_wanted(&s->setup))) {
+    } else if (cpu_mask_has(&s->used, active_cores_wanted(&s->setup))) {
         text_list_add(err->text, sizeof err->text, ", ", "but was usable when the measurement began");
         status = err->status = MACHINE_FAILED;
     }

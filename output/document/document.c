@@ -294,6 +294,16 @@ static bool is_printed(const struct document_item *item)
            (item->kind == DOCUMENT_TABLE && item->fields && item->table->n_rows);
 }
 
+static void print_heading(const struct page *p, const char *heading)
+{
+    putc('\n', p->out);
+    if (!*heading)
+        return;
+    fputs(style(p, "\033[1m"), p->out);
+    screen_text_words(p->out, heading, 0, 2, p->width);
+    fprintf(p->out, "%s\n", style(p, "\033[0m"));
+}
+
 static void print_section(const struct page *p, const struct document *d, size_t begin, size_t end)
 {
     const struct document_item *section = &d->items[begin];
@@ -305,8 +315,7 @@ static void print_section(const struct page *p, const struct document *d, size_t
         if (!is_printed(item))
             continue;
         if (printed++ == 0 && heading)
-            fprintf(p->out, "\n%s%s%s%s", style(p, headed ? "\033[1m" : ""), heading, style(p, headed ? "\033[0m" : ""),
-                    headed ? "\n" : "");
+            print_heading(p, heading);
         if (item->kind == DOCUMENT_TABLE)
             pivot_list(p->out, p->colour, item->table, &item->list);
         else if (item->kind == DOCUMENT_PIVOT)

@@ -398,7 +398,7 @@ static bool is_documented(const struct table *t, size_t row)
     if (!text)
         return false;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
-    enum meaning_document d = meaning_document_of(name);
+    enum meaning_document d = umask_document_of(name);
     return d == MEANING_LEVEL_0 || d == MEANING_LEVEL_1 || d == MEANING_LEVEL_2;
 }
 

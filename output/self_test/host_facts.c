@@ -44,7 +44,8 @@ static void add_leaves(json_t *out, cpuid_fn *cpuid, uint32_t base)
             add_leaf(out, cpuid, leaf);
 }
 
-json_t *host_facts_cpuid(cpuid_fn *cpuid)
+/* `cpuid` alone, of another CPU. */
+static json_t *host_facts_cpuid(cpuid_fn *cpuid)
 {
     struct cpuid_regs version;
     json_t *out = json_array();

@@ -17,5 +17,3 @@
  * memory. What cannot be read is left out.
  */
 json_t *host_facts_json(const char *sys, const char *proc);
-/* `cpuid` alone, of another CPU. */
-json_t *host_facts_cpuid(cpuid_fn *cpuid);

@@ -72,7 +72,7 @@ static size_t figures_of_text(const struct table *t, const char *text, int level
     size_t n = 0;
     char kinds[SKU_TEXT_MAX];
     kinds_of_limits(t, text, kinds, sizeof kinds);
-    for (const char *p = text; p && n < room && (p = core_range_read(p, &g)) && *p == ':';) {
+    for (const char *p = text; p && n < room && (p = frequency_range_read(p, &g)) && *p == ':';) {
         struct sku_figure *f = &out[n];
         char *end;
         double ghz = strtod(p + 1, &end);

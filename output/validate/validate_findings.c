@@ -218,7 +218,8 @@ static double levels_listed(const struct sku *sku, const struct table *frequency
             most = fmax(most, sku->figures[i].hi);
     if (frequency && most == 0)
         for (size_t i = 0; i < frequency->n_settings; i++)
-            most += frequency_limits_of(frequency, i) != NULL && core_ranges_value(frequency->settings[i].value, 1) > 0;
+            most += frequency_limits_of(frequency, i) != NULL &&
+                    frequency_ranges_value(frequency->settings[i].value, 1) > 0;
     return most;
 }
 

@@ -91,7 +91,7 @@ static bool model_of(const char *key, struct programs_model *out)
            family == out->family && out->last > out->first;
 }
 
-static int programs_add_model(struct reader *r, const char *key, const char *value)
+static int add_model(struct reader *r, const char *key, const char *value)
 {
     struct programs *all = r->out;
     struct programs_model *m = &all->model[all->n_models];
@@ -130,7 +130,7 @@ static int programs_line(struct reader *r)
         return programs_code(r, key, value);
     if (strcmp(key, "default") == 0)
         return programs_bits(r, key, value, &r->at->otherwise);
-    return programs_add_model(r, key, value);
+    return add_model(r, key, value);
 }
 
 int programs_parse(const char *text, size_t length, const char *file, struct programs *out, struct machine_error *err)

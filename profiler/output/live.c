@@ -58,7 +58,7 @@ static struct live_layout lay_out(int lines)
 }
 
 /* Rows of the table for which there is room on a screen of so many lines. */
-static size_t live_draw_rows(int lines)
+static size_t draw_rows(int lines)
 {
     return (size_t)lay_out(lines).rows;
 }
@@ -263,8 +263,8 @@ static void draw_help(void)
         put_line((int)i + 1 + (LINES > 17), A_NORMAL, lines[i]);
 }
 
-/* Draws all. r as arranged for live_draw_rows() of the present size. */
-static void live_draw(const struct live_table *t, const struct profile_result *r, bool colour)
+/* Draws all. r as arranged for draw_rows() of the present size. */
+static void draw(const struct live_table *t, const struct profile_result *r, bool colour)
 {
     struct live_layout l = lay_out(LINES);
     (void)erase();
@@ -325,7 +325,7 @@ static _Noreturn void stand_guard(int tty, int end, const struct termios *modes,
 }
 
 /* Ends it: the terminal has been given back. */
-static void live_guard_end(struct live_guard *g)
+static void guard_end(struct live_guard *g)
 {
     (void)send(g->alive, "q", 1, MSG_NOSIGNAL);
     (void)close(g->alive);
@@ -335,8 +335,8 @@ static void live_guard_end(struct live_guard *g)
 
 /* Starts it: fd is the terminal, modes those that it is to have again, and text what is written to it then. 0, or -1
  * with one clause in `why`. */
-static int live_guard_start(struct live_guard *g, int fd, const struct termios *modes, const char *text, char *why,
-                            size_t size)
+static int guard_start(struct live_guard *g, int fd, const struct termios *modes, const char *text, char *why,
+                       size_t size)
 {
     int ends[2];
     /* not a pipe, since writing to one whose reader has been killed is a signal */
@@ -358,7 +358,7 @@ static int live_guard_start(struct live_guard *g, int fd, const struct termios *
     while (got < 0 && errno == EINTR);
     if (got == 1)
         return 0;
-    live_guard_end(g);
+    guard_end(g);
     return error_line(why, size, "no process to restore the terminal: %s", strerror(g->pid < 0 ? error : ECHILD));
 }
 
@@ -494,7 +494,7 @@ int profile_live_begin(struct profile_live **out, char *why, size_t size)
     if (v == NULL)
         return error_line(why, size, "out of memory");
     if (tcgetattr(STDOUT_FILENO, &modes) != 0 ||
-        live_guard_start(&v->guard, STDOUT_FILENO, &modes, restore, why, size) != 0) {
+        guard_start(&v->guard, STDOUT_FILENO, &modes, restore, why, size) != 0) {
         free(v);
         return -1;
     }
@@ -533,7 +533,7 @@ static void take_keys(struct profile_live *v)
     int code;
     for (int i = 0; i < KEYS_MAX && (code = getch()) != ERR; i++)
         if (code != KEY_RESIZE)
-            live_table_key(&v->table, key_pressed(code), live_draw_rows(LINES));
+            live_table_key(&v->table, key_pressed(code), draw_rows(LINES));
 }
 
 enum profile_live_wish profile_live_show(struct profile_live *v, const struct profile_result *r)
@@ -541,12 +541,12 @@ enum profile_live_wish profile_live_show(struct profile_live *v, const struct pr
     struct pollfd tty = {.fd = STDOUT_FILENO, .events = POLLOUT};
     locale_t before = uselocale(v->locale);
     stop_if_asked(v);
-    (void)live_table_arrange(&v->table, r, live_draw_rows(LINES));
+    (void)live_table_arrange(&v->table, r, draw_rows(LINES));
     take_keys(v);
-    const struct profile_result *shown = live_table_arrange(&v->table, r, live_draw_rows(LINES));
+    const struct profile_result *shown = live_table_arrange(&v->table, r, draw_rows(LINES));
     /* a terminal that takes nothing now, since its line is slow or cut, will have a later one */
     if (shown != NULL && poll(&tty, 1, 0) > 0 && (tty.revents & POLLOUT) != 0) {
-        live_draw(&v->table, shown, v->colour);
+        draw(&v->table, shown, v->colour);
         (void)refresh();
     }
     (void)uselocale(before);
@@ -568,7 +568,7 @@ void profile_live_end(struct profile_live *v)
     if (v->stops >= 0)
         (void)close(v->stops);
     (void)pthread_sigmask(SIG_SETMASK, &v->before, NULL);
-    live_guard_end(&v->guard);
+    guard_end(&v->guard);
     live_table_free(&v->table);
     free(v);
 }

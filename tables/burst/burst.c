@@ -174,7 +174,7 @@ static int add(const struct tables_context *x, const struct payload *kernel, dou
                struct cells *out, struct machine_error *err)
 {
     char number[ESTIMATE_TEXT_MAX];
-    struct cell *c = cells_add(out, kernel, NULL, x->options->n_active ? x->options->active[0] : 1, "%s_%s_every_%gus",
+    struct cell *c = tables_add_cell(out, kernel, NULL, x->options->n_active ? x->options->active[0] : 1, "%s_%s_every_%gus",
                                kernel->name, count_text(count, number), every_us);
     if (!c)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");

@@ -98,7 +98,7 @@ static int add(const struct tables_context *x, const struct core_kind *core, con
     struct brackets_setup s;
     struct payload kernels[2];
     char key[40];
-    struct cell *c = cells_add(out, p, NULL, 1, "cpu%d_%s%s%.0u", core->cpu, p->name, pass ? "_again" : "", pass);
+    struct cell *c = tables_add_cell(out, p, NULL, 1, "cpu%d_%s%s%.0u", core->cpu, p->name, pass ? "_again" : "", pass);
     if (!c)
         return -1;
     c->number[PASS] = pass;
@@ -440,8 +440,7 @@ static unsigned count_groups(const struct table *t, const char *kernel)
 /* ---- findings ---- */
 
 /* The CPUs of a group of a kernel, "0-3, 5", and the mean of their frequencies. Returns how many. */
-static size_t cores_of_group(const struct table *t, const char *kernel, unsigned group, char *cpus, size_t size,
-                             double *ghz)
+static size_t of_group(const struct table *t, const char *kernel, unsigned group, char *cpus, size_t size, double *ghz)
 {
     size_t n = 0;
     int first = -2, last = -2;
@@ -473,7 +472,7 @@ static void tell_core_groups(FILE *out, const struct table *t, const char *kerne
     for (unsigned g = 1; g <= groups && g <= 6; g++) {
         char cpus[200];
         double ghz;
-        cores_of_group(t, kernel, g, cpus, sizeof cpus, &ghz);
+        of_group(t, kernel, g, cpus, sizeof cpus, &ghz);
         fprintf(out, "%s CPU %s %.2f GHz", g > 1 ? ";" : "", cpus, ghz);
     }
     fprintf(out, "%s.\n", groups > 6 ? "; and slower ones" : "");

@@ -83,7 +83,7 @@ static struct cell *add_cell(const struct tables_context *x, const struct payloa
                              int cpu, bool again, struct cells *out)
 {
     struct brackets_setup s;
-    struct cell *c = cells_add(out, &kernels[0], NULL, cores, "cpu%d_%u%s", cpu, cores, again ? "_again" : "");
+    struct cell *c = tables_add_cell(out, &kernels[0], NULL, cores, "cpu%d_%u%s", cpu, cores, again ? "_again" : "");
     if (!c)
         return NULL;
     c->cpu = cpu;
@@ -114,7 +114,7 @@ static void put_limits(struct table *t, const struct rated_table *s, const char 
 }
 
 /* The processor's own limits, as settings: "1-2: 3.7, 3-4: 3.5", or why they are not known. */
-static void frequency_read_limits(const struct tables_context *x, struct table *t)
+static void read_limits(const struct tables_context *x, struct table *t)
 {
     static const char *const powers[] = {"nominal", "level 1", "level 2"};
     const char *bases[RATED_BASES];
@@ -162,7 +162,7 @@ static int look_around(const struct tables_context *x, const struct payload *p, 
     *cpu = info.cpu_number;
     if (info.core_class && *info.core_class)
         set_core(t, *cpu, info.core_class);
-    frequency_read_limits(x, t);
+    read_limits(x, t);
     x->machine->ops->finish(x->machine);
     return MACHINE_OK;
 }
@@ -185,8 +185,8 @@ static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[C
     return 1;
 }
 
-static int frequency_add_cells(const struct tables_context *x, const struct payload *kernels, size_t n, int cpu,
-                               struct cells *out)
+static int add_cells(const struct tables_context *x, const struct payload *kernels, size_t n, int cpu,
+                     struct cells *out)
 {
     unsigned cores[TABLES_CORES_MAX];
     size_t n_cores = tables_active_cores(x, x->options->brief ? CORES_DOUBLED : CORES_EVERY, cores);
@@ -213,7 +213,7 @@ static int frequency_plan(const struct tables_context *x, struct cells *out, str
         return status;
     size_t n_cpus = choose_cpus(x, chosen, cpus, t);
     for (size_t i = 0; i < n_cpus; i++)
-        if (frequency_add_cells(x, kernels, n, cpus[i], out))
+        if (add_cells(x, kernels, n, cpus[i], out))
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     set_up(x, &out->cell[0], kernels, n, &s);
     table_set_setting_number(t, "cores", x->info.cores);
@@ -268,7 +268,7 @@ static void put_again(const struct seen_kernel *k, struct table *rows)
     table_set_detail_json(rows, key, json, 9);
 }
 
-static void frequency_put_row(const struct seen_kernel *k, const struct brackets_result *r, struct table *rows)
+static void put_row(const struct seen_kernel *k, const struct brackets_result *r, struct table *rows)
 {
     table_add_row(rows);
     tables_put_cell(rows, &k->cell);
@@ -286,7 +286,7 @@ static void frequency_put(const struct seen_kernel *k, const struct brackets_res
         if (k->ghz.used)
             put_again(k, rows);
     } else if (k->ghz.used) {
-        frequency_put_row(k, r, rows);
+        put_row(k, r, rows);
         put_discarded(k, r, rows);
     } else {
         tables_cell_missing(rows, &k->cell,

@@ -30,10 +30,10 @@ struct frequency_group {
 /* Values for ranges of active cores, as "1-2: 3.7, 3-4: 3.5, 5: 3.4". */
 
 /* Reads "5-8", or "5" for 5-5, up to 65535. Returns what follows it, or NULL where there is no such thing. */
-const char *core_range_read(const char *text, struct frequency_group *out);
+const char *frequency_range_read(const char *text, struct frequency_group *out);
 /* The value for so many cores, GHz; NAN where the text has none for them, or none within the range of freq_ghz, or is
  * NULL or something else. */
-double core_ranges_value(const char *text, unsigned cores);
+double frequency_ranges_value(const char *text, unsigned cores);
 
 /* The CPUs of a table, in the order of its rows; returns how many, at most `max`. */
 size_t frequency_cpus(const struct table *t, int *cpus, size_t max);

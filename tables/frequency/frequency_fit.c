@@ -16,7 +16,7 @@
 
 enum { CORES_MAX = 65535 }; /* in a range: more than any processor has */
 
-const char *core_range_read(const char *text, struct frequency_group *out)
+const char *frequency_range_read(const char *text, struct frequency_group *out)
 {
     char *end;
     out->first = out->last = (unsigned)strtoul(text, &end, 10);
@@ -30,10 +30,10 @@ const char *core_range_read(const char *text, struct frequency_group *out)
     return end != text && possible ? end : NULL;
 }
 
-double core_ranges_value(const char *text, unsigned cores)
+double frequency_ranges_value(const char *text, unsigned cores)
 {
     struct frequency_group g;
-    for (const char *p = text; p && (p = core_range_read(p, &g)) && *p == ':';) {
+    for (const char *p = text; p && (p = frequency_range_read(p, &g)) && *p == ':';) {
         char *end;
         double value = strtod(p + 1, &end);
         if (cores >= g.first && cores <= g.last)
@@ -673,8 +673,9 @@ static void put_what_is_known(struct table *t)
         const char *core = frequency_core(t, cpu);
         if (core && *core)
             table_set_text(t, row, "core", core);
-        table_set_number(t, row, "turbo_limit_ghz",
-                         core_ranges_value(frequency_limits(t, cpu), (unsigned)table_number(t, row, "active_cores")));
+        table_set_number(
+            t, row, "turbo_limit_ghz",
+            frequency_ranges_value(frequency_limits(t, cpu), (unsigned)table_number(t, row, "active_cores")));
     }
 }
 

@@ -82,7 +82,7 @@ static void sheet_look(const struct table *t, int cpu, struct sheet *s)
     struct frequency_group group;
     size_t n = 0;
     for (const char *p = frequency_setting(t, "groups", cpu); p && n < TABLES_CORES_MAX; p = *p ? p + 1 : NULL) {
-        if (!(p = core_range_read(p, &group)))
+        if (!(p = frequency_range_read(p, &group)))
             break;
         s->column[n++] = group;
     }
@@ -165,15 +165,15 @@ static void put_rated(struct pivot *p, const struct sheet *s, const char *name, 
 {
     bool any = false;
     for (size_t c = 0; c < s->n_columns; c++)
-        any = any || isfinite(core_ranges_value(limits, s->column[c].first));
+        any = any || isfinite(frequency_ranges_value(limits, s->column[c].first));
     if (!any)
         return;
     pivot_line(p, PIVOT_ASIDE);
     pivot_text(p, "rated, %s", name);
     for (size_t c = 0; c < s->n_columns; c++) {
-        double ghz = core_ranges_value(limits, s->column[c].first);
+        double ghz = frequency_ranges_value(limits, s->column[c].first);
         for (unsigned n = s->column[c].first + 1; n <= s->column[c].last; n++)
-            ghz = core_ranges_value(limits, n) == ghz ? ghz : (double)NAN;
+            ghz = frequency_ranges_value(limits, n) == ghz ? ghz : (double)NAN;
         pivot_number(p, ghz, 1);
     }
 }
@@ -283,7 +283,7 @@ static void rated_series(const struct table *t, size_t of, struct chart *c, stru
     struct chart_series *s = NULL;
     for (size_t row = of; row < t->n_rows; row++) {
         double x = table_number(t, row, "active_cores");
-        double y = limits ? core_ranges_value(limits, (unsigned)x) : table_number(t, row, "turbo_limit_ghz");
+        double y = limits ? frequency_ranges_value(limits, (unsigned)x) : table_number(t, row, "turbo_limit_ghz");
         bool drawn = !table_same(t, of, row, "cpu") || !isfinite(y);
         for (size_t i = 0; s && i < s->n && !drawn; i++)
             drawn = s->points[i].x == x && s->points[i].y == y;

@@ -192,7 +192,7 @@ static int measure_way(const struct tables_context *x, const struct cell *c, str
     judge(out);
     if (!status)
         status = switches_put_phases(rows, c->id, &s, err);
-    switches_free(&s);
+    guarded_free(&s);
     return status;
 }
 
@@ -523,7 +523,7 @@ static void plot(const struct table *t, struct chart *c)
         snprintf(p.panel.title, sizeof p.panel.title, "%s", panels[i].title);
         snprintf(p.panel.x_label, sizeof p.panel.x_label, cores ? "active cores" : "\xC2\xB5s");
         snprintf(p.panel.y_label, sizeof p.panel.y_label, cores ? "\xC2\xB5s" : "");
-        picture_draw(&p, t, c);
+        chart_table_draw(&p, t, c);
     }
 }
 

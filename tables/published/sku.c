@@ -25,7 +25,7 @@ struct parser {
 /* Refuses the present line: (format, ...). */
 #define sku_wrong(p, ...) sourced_ini_fail(&(p)->ini, (p)->ini.line, NULL, __VA_ARGS__)
 
-static int sku_copy(struct parser *p, char *to, size_t size, const char *from, const char *what)
+static int copy(struct parser *p, char *to, size_t size, const char *from, const char *what)
 {
     if (strlen(from) >= size)
         return sku_wrong(p, "%s is longer than %zu characters", what, size - 1);
@@ -108,7 +108,7 @@ static double rounding_of(const char *text, const char *end, double value, bool 
 }
 
 /* NUMBER or NUMBER..NUMBER, the second not below the first. */
-static bool sku_read_range(const char *text, bool about, struct sku_figure *f)
+static bool read_range(const char *text, bool about, struct sku_figure *f)
 {
     const char *end;
     if (!one_number(text, &end, &f->lo))
@@ -153,8 +153,8 @@ static int add_key(struct parser *p, struct sku_figure *f, char *word)
             return sku_wrong(p, "%.40s=\"%.60s: a value with blanks needs a closing \"", word, value);
         *closing = '\0';
     }
-    if (sku_copy(p, k->column, sizeof k->column, word, "the name of a column") != 0 ||
-        sku_copy(p, k->text, sizeof k->text, value, "a value") != 0)
+    if (copy(p, k->column, sizeof k->column, word, "the name of a column") != 0 ||
+        copy(p, k->text, sizeof k->text, value, "a value") != 0)
         return -1;
     k->is_number = two_numbers(k->text, &k->lo, &k->hi);
     if (k->is_number && k->lo > k->hi)
@@ -206,7 +206,7 @@ static int read_tolerance(struct parser *p, struct sku_figure *f, const char *te
 }
 
 /* [about] FIGURE [~ TOLERANCE], or - */
-static int sku_read_value(struct parser *p, struct sku_figure *f, char *text)
+static int read_value(struct parser *p, struct sku_figure *f, char *text)
 {
     static const char word[] = "about ";
     char *tilde = strchr(text, '~');
@@ -218,7 +218,7 @@ static int sku_read_value(struct parser *p, struct sku_figure *f, char *text)
         text = sourced_ini_trim(text + sizeof word - 1);
     f->published = about || strcmp(text, "-") != 0;
     f->lo = f->hi = f->rounding = f->tolerance = NAN;
-    if (f->published && !sku_read_range(text, about, f))
+    if (f->published && !read_range(text, about, f))
         return sku_wrong(p, "'%.60s' is neither a number, nor a range like 650..680, nor - (not published)", text);
     if (about && tilde)
         return sku_wrong(p, "both 'about' and '~': use one of them, as a tolerance already says how far off it may be");
@@ -254,10 +254,10 @@ static int read_figure(struct parser *p, char *text, const char *source)
         column = sourced_ini_trim(column + 5);
     if (!is_name(column))
         return sku_wrong(p, "'%.60s' is not a column name", column);
-    if (sku_copy(p, f.table, sizeof f.table, p->ini.header, "the section") != 0 ||
-        sku_copy(p, f.column, sizeof f.column, column, "the name of a column") != 0 ||
-        sku_copy(p, f.source, sizeof f.source, source, "a source") != 0 || read_keys(p, &f, text) != 0 ||
-        sku_read_value(p, &f, equals + 1) != 0)
+    if (copy(p, f.table, sizeof f.table, p->ini.header, "the section") != 0 ||
+        copy(p, f.column, sizeof f.column, column, "the name of a column") != 0 ||
+        copy(p, f.source, sizeof f.source, source, "a source") != 0 || read_keys(p, &f, text) != 0 ||
+        read_value(p, &f, equals + 1) != 0)
         return -1;
     return keep_figure(p, &f);
 }
@@ -275,15 +275,15 @@ static int read_head(struct parser *p)
                    : sourced_ini_fail(&p->ini, p->ini.line, key, "neither published, measured nor modelled");
     }
     if (strcmp(key, "inherits") == 0)
-        return sku_copy(p, p->sku->inherits, SKU_NAME_MAX, value, key);
+        return copy(p, p->sku->inherits, SKU_NAME_MAX, value, key);
     char *to = strcmp(key, "name") == 0 ? p->sku->name : strcmp(key, "brand") == 0 ? p->sku->brand : NULL;
-    return to ? sku_copy(p, to, SKU_TEXT_MAX, value, key)
+    return to ? copy(p, to, SKU_TEXT_MAX, value, key)
               : sourced_ini_fail(&p->ini, p->ini.line, key,
                                  "no such key in section [sku]; known keys: name brand kind inherits");
 }
 
 /* Checks what only the complete file shows. */
-static int sku_check_whole(struct parser *p)
+static int check_whole(struct parser *p)
 {
     if (!p->sku->name[0] || !p->sku->brand[0])
         return sku_wrong(p, "[sku] lacks %s", p->sku->name[0] ? "brand" : "name");
@@ -299,7 +299,7 @@ static int sku_read(struct parser *p)
         if (item == SOURCED_INI_WRONG)
             return -1;
         if (item == SOURCED_INI_END)
-            return sku_check_whole(p);
+            return check_whole(p);
         if (item == SOURCED_INI_LINE)
             status = head ? read_head(p) : read_figure(p, p->ini.text, p->ini.source);
         else if (!head && !tables_find(p->ini.header))

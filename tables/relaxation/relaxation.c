@@ -31,10 +31,10 @@ static const struct table_column columns[] = {
     {"kept", "", TABLE_WHOLE, false, 0},      /* interrupted and used: hardly any was not, and they agree */
 };
 
-static int relaxation_add(struct cells *out, unsigned kind, const struct payload *from, const struct payload *to,
-                          unsigned cores, const char *by, double seconds)
+static int add(struct cells *out, unsigned kind, const struct payload *from, const struct payload *to, unsigned cores,
+               const char *by, double seconds)
 {
-    struct cell *c = cells_add(out, from, to, cores, "%s_%s_%s_%u_%s", relaxation_what[kind], from->name, to->name,
+    struct cell *c = tables_add_cell(out, from, to, cores, "%s_%s_%s_%u_%s", relaxation_what[kind], from->name, to->name,
                                cores, by);
     if (!c)
         return -1;
@@ -53,14 +53,14 @@ static int add_rearm(const struct tables_context *x, struct cells *out, const st
             continue;
         if (x->options->brief && i != 0 && i != relaxation_n_rearming)
             continue;
-        if (relaxation_add(out, RELAXATION_REARM, from, to, cores, by.name, 0.2))
+        if (add(out, RELAXATION_REARM, from, to, cores, by.name, 0.2))
             return -1;
         out->cell[out->n - 1].number[1] = (unsigned)i;
     }
     return 0;
 }
 
-static void relaxation_note_settings(const struct tables_options *o, struct table *t)
+static void note_settings(const struct tables_options *o, struct table *t)
 {
     table_set_setting_number(t, "runs", (double)relaxation_runs(o, RELAXATION_WAIT));
     table_set_setting_number(t, "runs_rearm", (double)relaxation_runs(o, RELAXATION_REARM));
@@ -79,7 +79,7 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
     static const char *const from[] = {"256fma", "512or", "512fma", "amx"}, *const brief[] = {"512or"};
     struct payload kernel[TABLES_KERNELS_MAX], to;
     unsigned cores[TABLES_CORES_MAX];
-    relaxation_note_settings(x->options, t);
+    note_settings(x->options, t);
     if (relaxation_period(x->options) > PERIOD_MOST_US)
         return machine_fail(err, MACHINE_CANNOT, "leave --period out for this table",
                             "this table needs a sampling period of at most %g us, not %g", PERIOD_MOST_US,
@@ -91,9 +91,9 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
     for (size_t i = 0; i < n_cores; i++)
         for (size_t k = 0; k < n; k++)
             if (strcmp(kernel[k].name, to.name) != 0 &&
-                (relaxation_add(out, RELAXATION_WAIT, &kernel[k], &to, cores[i], "nothing", 0.6) ||
+                (add(out, RELAXATION_WAIT, &kernel[k], &to, cores[i], "nothing", 0.6) ||
                  add_rearm(x, out, &kernel[k], &to, cores[i]) ||
-                 relaxation_add(out, RELAXATION_TOGGLE, &kernel[k], &to, cores[i], "duty", 0.5)))
+                 add(out, RELAXATION_TOGGLE, &kernel[k], &to, cores[i], "duty", 0.5)))
                 return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return MACHINE_OK;
 }

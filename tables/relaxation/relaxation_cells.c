@@ -55,7 +55,7 @@ struct pilot {
 };
 
 /* Whether one repetition at least was left alone, so that a rise would have shown. */
-static int relaxation_cells_settled(const struct relaxation_rig *r, bool *yes)
+static int settled(const struct relaxation_rig *r, bool *yes)
 {
     struct relaxation_rig pretended = *r;
     pretended.levels.fast = 2 * r->levels.slow;
@@ -67,15 +67,15 @@ static int relaxation_cells_settled(const struct relaxation_rig *r, bool *yes)
     return rise ? 0 : -1;
 }
 
-static void relaxation_cells_tell_early(const struct relaxation_rig *r, char *why, size_t size)
+static void tell_early(const struct relaxation_rig *r, char *why, size_t size)
 {
     snprintf(why, size, "the frequency rises within %.0f us, too early to time here; --transition %s:%s does",
              SHORTEST_US, r->cell->a.name, r->cell->b.name);
 }
 
 /* Why the repetitions do not tell a wait; "" if they do. Returns whether more of them might. */
-static bool relaxation_cells_judge(const struct relaxation_rig *r, const struct relaxation_rise *rise,
-                                   const struct relaxation_waits *w, char *why, size_t size)
+static bool judge(const struct relaxation_rig *r, const struct relaxation_rise *rise, const struct relaxation_waits *w,
+                  char *why, size_t size)
 {
     size_t early = 0;
     for (size_t i = 0; i < r->n; i++)
@@ -84,7 +84,7 @@ static bool relaxation_cells_judge(const struct relaxation_rig *r, const struct 
     /* a frequency that moves by itself is high at once in some repetitions: those do not count as short waits */
     bool short_wait = (double)early >= NEARLY_ALL * (double)r->n && (double)r->levels.rose >= NEARLY_ALL * (double)r->n;
     if (short_wait || (agree(w) && w->mode[0].wait_us.value < SHORTEST_US))
-        relaxation_cells_tell_early(r, why, size);
+        tell_early(r, why, size);
     else if (!agree(w))
         snprintf(
             why, size,
@@ -103,7 +103,7 @@ static bool may_be_double(const struct relaxation_rise *rise, size_t n, double w
 
 /* Whether a frequency that does not rise, or not at one time, had risen by the first samples already, as the wide code
  * itself shows: on some processors it does so within 3 us. Then the pilot says that, and has its frequencies. */
-static int relaxation_cells_look_before(struct relaxation_rig *r, struct pilot *p, struct machine_error *err)
+static int look_before(struct relaxation_rig *r, struct pilot *p, struct machine_error *err)
 {
     const struct segment segments[3] = {{r->cell->a, RELAXATION_FROM_US, false},
                                         {r->cell->a, BEFORE_US, true},
@@ -128,7 +128,7 @@ static int relaxation_cells_look_before(struct relaxation_rig *r, struct pilot *
         p->rose = rose;
         r->levels.slow = order_median(before, r->n);
         r->levels.fast = order_median(after, r->n);
-        relaxation_cells_tell_early(r, p->why, sizeof p->why);
+        tell_early(r, p->why, sizeof p->why);
     }
     free(scratch);
     return MACHINE_OK;
@@ -149,7 +149,7 @@ static int look_once(struct relaxation_rig *r, size_t runs, struct pilot *p, str
     p->n = r->n;
     p->rose = r->levels.rose;
     if (why) {
-        if (relaxation_cells_settled(r, &alone))
+        if (settled(r, &alone))
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         p->flat = true;
         p->again = (!alone && !r->levels.slight) || r->levels.rose;
@@ -160,7 +160,7 @@ static int look_once(struct relaxation_rig *r, size_t runs, struct pilot *p, str
     double *scratch = malloc(r->n * sizeof *scratch); /* rises have been seen: there are some */
     bool bad = !rise || !scratch || relaxation_waits(rise, r->n, &waits);
     if (!bad) {
-        p->again = relaxation_cells_judge(r, rise, &waits, p->why, sizeof p->why) ||
+        p->again = judge(r, rise, &waits, p->why, sizeof p->why) ||
                    may_be_double(rise, r->n, waits.mode[0].wait_us.value) || waits.kept || /* few agree by chance */
                    (!r->levels.halts && !(r->levels.ramp.tau_us.value > 0)); /* noise hides how it rises */
         for (size_t i = 0; i < r->n; i++)
@@ -184,7 +184,7 @@ static int relaxation_cells_pilot(struct relaxation_rig *r, struct pilot *p, str
     p->again = true;
     for (int tries = 0; tries < PILOT_TRIES && p->again && status == MACHINE_OK; tries++)
         status = look_once(r, (size_t)PILOTS << tries, p, err);
-    return status == MACHINE_OK && !p->found ? relaxation_cells_look_before(r, p, err) : status;
+    return status == MACHINE_OK && !p->found ? look_before(r, p, err) : status;
 }
 
 /* ---- the wait and its distribution ---- */
@@ -330,7 +330,7 @@ static void no_wait(const struct relaxation_rig *r, const char *by, const struct
  * Some processors are as fast with all cores active whatever they run, and lower their frequency only where few are:
  * where nobody chose the number of cores a single one is tried then.
  */
-static int relaxation_cells_measure_cell(struct relaxation_rig *r, const struct payload *by, struct machine_error *err)
+static int measure_cell(struct relaxation_rig *r, const struct payload *by, struct machine_error *err)
 {
     const unsigned cores = r->cell->active_cores;
     const char *of = r->cell->number[0] == RELAXATION_REARM ? by->name : "nothing";
@@ -364,7 +364,7 @@ int relaxation_measure(const struct tables_context *x, const struct cell *c, str
     if (c->number[1] < relaxation_n_rearming)
         kernel_parse(relaxation_rearming[c->number[1]], &by, NULL, 0);
     trace_init(&r.trace);
-    int status = relaxation_cells_measure_cell(&r, &by, err);
+    int status = measure_cell(&r, &by, err);
     trace_free(&r.trace);
     free(r.span);
     return status;

@@ -54,7 +54,7 @@ int relaxation_look(const struct relaxation_rig *r, struct relaxation_seen *out,
         snprintf(out->why, sizeof out->why, "the frequency is the same before and after the switch");
     else if (!seen.unsettled[0] && s.kind == SWITCH_FREQUENCY)
         look_at_wait(&seen.phases, &s, out);
-    switches_free(&seen);
+    guarded_free(&seen);
     return MACHINE_OK;
 }
 

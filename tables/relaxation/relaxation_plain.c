@@ -46,12 +46,10 @@ static int relaxation_plain_one(struct sequence *q, const struct payload *before
 }
 
 /* What moves slowly is alike in neighbours: limits are those of blocks of them where these are wider. */
-static struct estimate relaxation_plain_mean_of(const double *ghz, size_t n)
+static struct estimate mean_of(const double *ghz, size_t n)
 {
-    struct blocks b;
     struct estimate e = robust_mean(ghz, n, REJECT, 0, NULL);
-    blocks_cut(ghz, n, e.value, INFINITY, &b);
-    blocks_widen(&b, &e);
+    blocks_widen(ghz, n, e.value, INFINITY, &e);
     return e;
 }
 
@@ -73,8 +71,8 @@ int relaxation_compare(struct sequence *q, const struct tables_context *x, const
             return machine_fail(err, MACHINE_FAILED, "", "interrupted");
         n += !isnan(slow[n]) && !isnan(plain[n]);
     }
-    out->slow_ghz = relaxation_plain_mean_of(slow, n);
-    out->plain_ghz = relaxation_plain_mean_of(plain, n);
+    out->slow_ghz = mean_of(slow, n);
+    out->plain_ghz = mean_of(plain, n);
     return MACHINE_OK;
 }
 

@@ -189,7 +189,7 @@ struct search {
     double slow, slow_rate;
 };
 
-static double relaxation_ramp_misfit(const struct search *q, double begin)
+static double misfit(const struct search *q, double begin)
 {
     const struct relaxation_window *w = q->w;
     const struct relaxation_ramp *ramp = q->ramp;
@@ -218,7 +218,7 @@ static double relaxation_ramp_misfit(const struct search *q, double begin)
 
 static double fits(void *search, double begin)
 {
-    return -relaxation_ramp_misfit(search, begin);
+    return -misfit(search, begin);
 }
 
 static double usual_period(const struct relaxation_window *w)
@@ -233,10 +233,10 @@ struct left {
 
 static double found(struct search *q, double begin, struct left *left)
 {
-    left->all = relaxation_ramp_misfit(q, begin);
+    left->all = misfit(q, begin);
     while (q->first < q->last && q->w->end[q->first] < begin)
         q->first++;
-    left->behind = relaxation_ramp_misfit(q, begin);
+    left->behind = misfit(q, begin);
     return begin;
 }
 
@@ -255,7 +255,7 @@ static double begin_near(const struct relaxation_window *w, double at, double ea
         q.last++;
     double best = INFINITY, middle = at, step = (earlier + later) / GRID;
     for (int i = 0; i <= GRID; i++) {
-        double m = relaxation_ramp_misfit(&q, at - earlier + step * i);
+        double m = misfit(&q, at - earlier + step * i);
         if (m < best) {
             best = m;
             middle = at - earlier + step * i;
@@ -353,7 +353,7 @@ static double room(const struct views *v, double *scratch)
 }
 
 /* Whether it describes the repetitions better than rises at once to the same frequency. */
-static bool relaxation_ramp_describes_better(const struct views *v, const struct relaxation_ramp *ramp)
+static bool describes_better(const struct views *v, const struct relaxation_ramp *ramp)
 {
     struct relaxation_ramp once = *ramp;
     double tau = ramp->tau_us.value, n = (double)v->n * (2 * BEFORE + fmin(BEGIN_TAUS * tau / v->period, BEFORE));
@@ -362,8 +362,7 @@ static bool relaxation_ramp_describes_better(const struct views *v, const struct
 }
 
 /* As far as `most` us after the rises: how far is found out by a few repetitions. scratch: of v->n. */
-static int relaxation_ramp_find(const struct views *v, struct curve *c, double most, double *scratch,
-                                struct relaxation_levels *levels)
+static int find(const struct views *v, struct curve *c, double most, double *scratch, struct relaxation_levels *levels)
 {
     struct relaxation_ramp ramp = levels->ramp;
     struct views few = {v->n < FEW ? v->n : FEW, v->view, v->period};
@@ -380,7 +379,7 @@ static int relaxation_ramp_find(const struct views *v, struct curve *c, double m
         v->view[r].at = relaxation_ramp_begin(&v->view[r].w, v->view[r].at, &ramp, &v->view[r].left);
     for (int i = 0; i < TURNS && !status && (i < 2 || fabs(shift) > SETTLED * ramp.begin_half_us); i++)
         status = turn(v, after, c, scratch, &ramp, &shift);
-    if (status || ramp.tau_us.value < SHORTEST_US || !relaxation_ramp_describes_better(v, &ramp))
+    if (status || ramp.tau_us.value < SHORTEST_US || !describes_better(v, &ramp))
         return status < 0 ? -1 : 0;
     ramp.begin_half_us = hypot(ramp.begin_half_us, shift);
     levels->ramp = ramp;
@@ -408,7 +407,7 @@ int relaxation_ramp(const struct trace *t, const struct sights_span *s, size_t n
         c.sum = c.y + BINS_MOST;
         c.count = c.sum + BINS_MOST;
         double *scratch = c.count + BINS_MOST;
-        status = relaxation_ramp_find(&v, &c, room(&v, scratch), scratch, levels);
+        status = find(&v, &c, room(&v, scratch), scratch, levels);
     }
     free(c.t);
     close_views(&v);

@@ -14,7 +14,7 @@ enum { INVALID_MOST = 3 };
 
 const char *const relaxation_what[] = {"wait", "rearm", "toggle"};
 
-static int relaxation_rig_forget(struct relaxation_rig *r)
+static int forget(struct relaxation_rig *r)
 {
     trace_free(&r->trace);
     trace_init(&r->trace);
@@ -28,7 +28,7 @@ int relaxation_rig_record(struct relaxation_rig *r, const struct segment *segmen
                           double done, struct machine_error *err)
 {
     size_t tries = 0;
-    if (relaxation_rig_forget(r) || !(r->span = malloc((runs + 1) * sizeof *r->span)))
+    if (forget(r) || !(r->span = malloc((runs + 1) * sizeof *r->span)))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     for (; r->n < runs && tries < INVALID_MOST * runs + 3; tries++) {
         struct sequence_run run;

@@ -46,7 +46,7 @@ void relaxation_print(FILE *out, bool colour, const struct table *t)
 
 enum { SAID_MOST = 5 };
 
-static bool relaxation_text_same_pair(const struct table *t, size_t a, size_t b)
+static bool same_pair(const struct table *t, size_t a, size_t b)
 {
     return table_same_pair(t, a, b) && table_same(t, a, b, "active_cores");
 }
@@ -61,7 +61,7 @@ static bool wait_is_told(const struct table *t, size_t row)
 {
     size_t against;
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is_wait(t, i, 1) && relaxation_text_same_pair(t, i, row))
+        if (is_wait(t, i, 1) && same_pair(t, i, row))
             return estimates_wait_support(t, i, &against) == WAIT_TOLD;
     return false;
 }
@@ -80,8 +80,7 @@ static void tell_wait(FILE *out, const struct table *t, size_t row)
     fprintf(out, "fter %s the core speeds up again after %s us (%s)", table_text(t, row, "from"),
             estimates_field_text(t, row, "wait_us", 1, us), estimates_cores_of(t, row, cores));
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is_wait(t, i, 2) && relaxation_text_same_pair(t, i, row) &&
-            estimates_wait_support(t, i, &against) == WAIT_TOLD)
+        if (is_wait(t, i, 2) && same_pair(t, i, row) && estimates_wait_support(t, i, &against) == WAIT_TOLD)
             fprintf(out, ", in %s %% of cases after %s us", share_text(t, i, share),
                     estimates_field_text(t, i, "wait_us", 1, us));
 }
@@ -148,7 +147,7 @@ static void rearming_found(FILE *out, const struct table *t)
         for (size_t i = 0; i < t->n_rows; i++) {
             const char *by = table_text(t, i, "by");
             if (!table_says(t, i, "what", "rearm") || !table_says(t, i, "rearmed", verdicts[v]) ||
-                !relaxation_text_same_pair(t, i, last))
+                !same_pair(t, i, last))
                 continue;
             if (!said++)
                 fprintf(out, "After %s (%s) %s", table_text(t, last, "from"), estimates_cores_of(t, last, cores),

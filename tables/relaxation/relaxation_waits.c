@@ -25,7 +25,7 @@
 #define REJECT 6.0
 enum { TWICE_LEAST = 3, ALONE_PART = 5 /* a fifth */, RARE = 10 /* one in so many */, PEAK_PART = 4 };
 
-static bool relaxation_waits_near(double x, double wait, double times)
+static bool near(double x, double wait, double times)
 {
     return fabs(x - times * wait) < WITHIN * wait;
 }
@@ -90,7 +90,7 @@ static struct shape shape_of(const double *x, size_t n, double *scratch)
     struct shape s = {.once = shortest_wait(x, n)};
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
-        if (relaxation_waits_near(x[i], s.once, 1))
+        if (near(x[i], s.once, 1))
             scratch[m++] = x[i];
     if (isnan(s.once) || !m)
         return s;
@@ -141,14 +141,14 @@ static void fill_interrupts(const struct relaxation_rise *r, size_t n, double on
         /* neither so early nor so late that the two answers would be alike */
         if (!(r[i].last_us > 2 * WITHIN * once && r[i].last_us < once * (1 - 2 * WITHIN)))
             continue;
-        if (relaxation_waits_near(after, once, 1) || relaxation_waits_near(after, once, 2))
+        if (near(after, once, 1) || near(after, once, 2))
             x[out->rearmed++] = after;
-        else if (relaxation_waits_near(r[i].at_us, once, 1) || relaxation_waits_near(r[i].at_us, once, 2))
+        else if (near(r[i].at_us, once, 1) || near(r[i].at_us, once, 2))
             out->not_rearmed++;
     }
     size_t single = 0;
     for (size_t i = 0; i < out->rearmed; i++)
-        if (relaxation_waits_near(x[i], once, 1))
+        if (near(x[i], once, 1))
             x[single++] = x[i];
     out->after_interrupt_us = robust_mean(x, single, REJECT, 0.5, NULL);
 }
@@ -187,8 +187,7 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
     }
     out->others = out->at_once + clean - m[0] - m[1];
     for (size_t i = 0; i < clean; i++)
-        out->close += relaxation_waits_near(x[i], shape.once, 1) ||
-                      (m[1] && relaxation_waits_near(x[i], shape.once, 2));
+        out->close += near(x[i], shape.once, 1) || (m[1] && near(x[i], shape.once, 2));
     if (!isnan(shape.once)) {
         fill_shares(r, n, &shape, out);
         fill_interrupts(r, n, shape.once, y, out);

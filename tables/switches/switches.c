@@ -106,14 +106,14 @@ int switches_measure_rows(const struct tables_context *x, const char *table, con
     status = put(rows, c, &seen, err);
     if (status == MACHINE_OK)
         status = switches_put_phases(rows, c->id, &seen, err);
-    switches_free(&seen);
+    guarded_free(&seen);
     return status;
 }
 
 int switches_add(const struct tables_context *x, struct cells *out, const struct payload *a, const struct payload *b,
                  unsigned cores, const struct switches_wish *w)
 {
-    struct cell *c = cells_add(out, a, b, cores, "%s_%s_%u", a->name, b->name, cores);
+    struct cell *c = tables_add_cell(out, a, b, cores, "%s_%s_%u", a->name, b->name, cores);
     if (!c)
         return -1;
     struct transition_setup s = setup_of(x, "", c, w);

@@ -19,7 +19,7 @@ struct switches_wish {
 };
 
 /* What a cell shows (guarded_switch; times that the options give are kept). MACHINE_OK: `out` is to be freed with
- * switches_free. */
+ * guarded_free. */
 int switches_see(const struct tables_context *x, const char *table, const struct cell *c, const struct switches_wish *w,
                  struct switches_seen *out, struct machine_error *err);
 /* A quick look of a table of other things: so many repetitions of from -> to at the cell's number of active cores, of

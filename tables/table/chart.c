@@ -72,7 +72,7 @@ struct chart_series *chart_series(struct chart *c, struct chart_panel *p, const 
     return s;
 }
 
-static void chart_put_point(struct chart *c, struct chart_series *s, struct chart_point point)
+static void put_point(struct chart *c, struct chart_series *s, struct chart_point point)
 {
     if (!chart_room(c, &s->points, s->n, sizeof *s->points))
         return;
@@ -82,13 +82,13 @@ static void chart_put_point(struct chart *c, struct chart_series *s, struct char
 void chart_add_point(struct chart *c, struct chart_series *s, double x, double y, double lo, double hi)
 {
     if (s && isfinite(x) && isfinite(y))
-        chart_put_point(c, s, (struct chart_point){x, y, lo, hi});
+        put_point(c, s, (struct chart_point){x, y, lo, hi});
 }
 
 void chart_add_break(struct chart *c, struct chart_series *s)
 {
     if (s)
-        chart_put_point(c, s, (struct chart_point){NAN, NAN, NAN, NAN});
+        put_point(c, s, (struct chart_point){NAN, NAN, NAN, NAN});
 }
 
 void chart_add_line(struct chart *c, struct chart_panel *p, double y, const char *name)

@@ -302,24 +302,33 @@ static void draw_cells(const struct picture *p, const struct table *t, size_t of
     chart_free_names(&columns);
 }
 
-void picture_draw(const struct picture *p, const struct table *t, struct chart *c)
+void chart_table_draw(const struct picture *p, const struct table *t, struct chart *c)
 {
     static void (*const draw[])(const struct picture *, const struct table *, size_t, struct chart *) = {
         [CHART_LINES] = draw_lines, [CHART_BARS] = draw_bars, [CHART_CELLS] = draw_cells};
     const bool each = p->each && table_has(t, p->each);
+    size_t omitted = 0;
     for (size_t of = 0; isfinite(chart_largest(t, p->value)) && of < t->n_rows; of++) {
         size_t before = 0;
         while (before < of && !in_panel(p, t, of, before))
             before++;
-        if (before == of && picture_has(p, t, of) && (!each || table_holds(t, of, p->each)))
-            draw[p->panel.kind](p, t, of, c);
+        if (before < of || !picture_has(p, t, of) || (each && !table_holds(t, of, p->each)))
+            continue;
+        omitted += c->n_panels == CHART_PANELS_MAX;
+        draw[p->panel.kind](p, t, of, c);
+    }
+    if (omitted && each) {
+        struct chart_panel *last = &c->panels[CHART_PANELS_MAX - 1];
+        last->omitted += omitted;
+        text_list_add(last->note, sizeof last->note, " ", "The first %d of %zu panels; the table has them all.",
+                      CHART_PANELS_MAX, CHART_PANELS_MAX + omitted);
     }
 }
 
 void tables_draw(const struct table_kind *k, const struct table *t, struct chart *c)
 {
     for (size_t i = 0; i < k->n_pictures; i++)
-        picture_draw(&k->pictures[i], t, c);
+        chart_table_draw(&k->pictures[i], t, c);
     if (k->plot)
         k->plot(t, c);
 }

@@ -62,4 +62,4 @@ struct picture {
         *omitted; /* what rows are called in the note on those for which there is no place; NULL: all are drawn */
 };
 /* Adds its panels to a chart. */
-void picture_draw(const struct picture *p, const struct table *t, struct chart *c);
+void chart_table_draw(const struct picture *p, const struct table *t, struct chart *c);

@@ -167,8 +167,8 @@ static void measure_columns(const struct pivot *p, struct screen_column *column)
 }
 
 /* The names of a row, and its columns begin to end - 1. Blanks go before what comes next: none end a line. */
-static void pivot_print_line(const struct screen *s, const struct pivot *p, const struct pivot_line *line, size_t begin,
-                             size_t end)
+static void print_line(const struct screen *s, const struct pivot *p, const struct pivot_line *line, size_t begin,
+                       size_t end)
 {
     size_t at = 0, next = 0; /* columns of the screen: what was printed last ends, and the next column begins */
     for (size_t c = p->n_names ? 0 : begin; c < end && c < line->n; c = c + 1 == p->n_names ? begin : c + 1) {
@@ -208,7 +208,7 @@ static void print_block(const struct screen *s, const struct pivot *p, size_t be
         } else if (line->kind == PIVOT_GROUP && line->n)
             screen_text_words(s->out, line->field[0].text, 0, 2, screen_text_width(s->out));
         else
-            pivot_print_line(s, p, line, begin, end);
+            print_line(s, p, line, begin, end);
         fprintf(s->out, "%s\n", *style ? "\033[0m" : "");
     }
 }
@@ -262,49 +262,19 @@ bool pivot_print(FILE *out, bool colour, struct pivot *p)
     return any;
 }
 
-/* Behind a label, or its own blanks at the beginning. */
-static void print_note(FILE *out, size_t indent, const char *label, const char *text, va_list arguments)
-{
-    struct pivot p = {0};
-    pivot_say(&p, &p.title, text, arguments);
-    const char *note = p.title ? p.title : "out of memory";
-    size_t begin = label ? indent : strspn(note, " ");
-    fprintf(out, "%-*s", (int)begin, label ? label : "");
-    screen_text_words(out, label ? note : note + begin, (unsigned)begin, (unsigned)indent, screen_text_width(out));
-    putc('\n', out);
-    pivot_free(&p);
-}
-
 void pivot_note(FILE *out, size_t indent, const char *text, ...)
 {
+    struct pivot p = {0};
     va_list arguments;
     va_start(arguments, text);
-    print_note(out, indent, NULL, text, arguments);
+    pivot_say(&p, &p.title, text, arguments);
     va_end(arguments);
-}
-
-void pivot_labelled(FILE *out, size_t indent, const char *label, const char *text, ...)
-{
-    va_list arguments;
-    va_start(arguments, text);
-    print_note(out, indent, label, text, arguments);
-    va_end(arguments);
-}
-
-void pivot_notes(FILE *out, bool colour, const char *heading, const char *text, size_t most)
-{
-    size_t n = 0;
-    for (size_t length; text && *text; text += length + (text[length] == '\n')) {
-        length = strcspn(text, "\n");
-        if (length == 0)
-            continue;
-        if (n == 0 && heading)
-            fprintf(out, "\n%s%s%s\n", colour ? "\033[1m" : "", heading, colour ? "\033[0m" : "");
-        if (n++ < most)
-            pivot_note(out, heading ? 4 : 2, "%s%.*s", heading ? "  " : "", (int)length, text);
-    }
-    if (n > most)
-        fprintf(out, "  ... and %zu more\n", n - most);
+    const char *note = p.title ? p.title : "out of memory";
+    size_t begin = strspn(note, " ");
+    fprintf(out, "%-*s", (int)begin, "");
+    screen_text_words(out, note + begin, (unsigned)begin, (unsigned)indent, screen_text_width(out));
+    putc('\n', out);
+    pivot_free(&p);
 }
 
 /* ---- views of the rows of a table ---- */

@@ -84,7 +84,7 @@ struct pivot_list {
     size_t n_names;   /* so many fields name the rows */
     const struct pivot_field *fields; /* of a matrix: its names */
     size_t n_fields;
-    size_t most; /* rows that are shown of a list; 0: all */
+    size_t most;                     /* rows that are shown of a list; 0: all */
     struct pivot_field across, cell; /* across.column NULL: a list */
 };
 /* The fields of a view, from an array. */
@@ -111,9 +111,3 @@ const char *pivot_number_text(const struct table_column *c, double x, char out[E
 
 /* Prints a line, in several where it is longer than the screen: further ones begin with `indent` blanks. */
 __attribute__((format(printf, 3, 4))) void pivot_note(FILE *out, size_t indent, const char *text, ...);
-/* The same after a label, which takes `indent` columns. */
-__attribute__((format(printf, 4, 5))) void pivot_labelled(FILE *out, size_t indent, const char *label, const char *text,
-                                                          ...);
-/* So the first `most` lines of a text, and how many more there are; below a heading, indented (NULL: none). Without a
- * line nothing is printed. */
-void pivot_notes(FILE *out, bool colour, const char *heading, const char *text, size_t most);

@@ -14,7 +14,7 @@
 
 enum { VALUE_DIGITS = 9 }; /* of a real number in a file: see table.h */
 
-static char *table_copy(struct table *t, const char *text)
+static char *copy(struct table *t, const char *text)
 {
     char *c = text ? plain_text_copy(text) : NULL;
     if (text && !c)
@@ -30,7 +30,7 @@ bool table_is_code(const struct table_column *c)
 void table_init(struct table *t, const char *name, const struct table_column *columns, size_t n)
 {
     memset(t, 0, sizeof *t);
-    t->name = table_copy(t, name);
+    t->name = copy(t, name);
     if (n > TABLE_COLUMNS_MAX) {
         t->failed = true;
         return;
@@ -38,8 +38,8 @@ void table_init(struct table *t, const char *name, const struct table_column *co
     t->n_columns = n;
     for (size_t i = 0; i < n; i++) {
         t->columns[i] = columns[i];
-        t->columns[i].name = table_copy(t, columns[i].name);
-        t->columns[i].unit = table_copy(t, columns[i].unit);
+        t->columns[i].name = copy(t, columns[i].name);
+        t->columns[i].unit = copy(t, columns[i].unit);
     }
 }
 
@@ -155,7 +155,7 @@ void table_add_missing_v(struct table *t, const char *why, va_list arguments)
         t->failed = true;
     } else {
         absent(values, t->n_columns);
-        t->missing[t->n_missing++] = (struct table_missing){values, table_copy(t, text)};
+        t->missing[t->n_missing++] = (struct table_missing){values, copy(t, text)};
         t->last_is_missing = true;
     }
     free(text);
@@ -187,7 +187,7 @@ static struct table_value *last_values(struct table *t)
 }
 
 /* The field of a column of this type; NULL and t->failed when there is none. */
-static struct table_value *table_field(struct table *t, struct table_value *values, const char *column, bool text)
+static struct table_value *field(struct table *t, struct table_value *values, const char *column, bool text)
 {
     int c = table_column_of(t, column);
     if (c < 0 || !values || (t->columns[c].type == TABLE_TEXT) != text) {
@@ -209,18 +209,18 @@ static double kept_number(const struct table_column *c, double x)
 
 static void set_number(struct table *t, struct table_value *values, const char *column, double value)
 {
-    struct table_value *v = table_field(t, values, column, false);
+    struct table_value *v = field(t, values, column, false);
     if (v)
         v->number = kept_number(&t->columns[v - values], value);
 }
 
 static void set_text(struct table *t, struct table_value *values, const char *column, const char *text)
 {
-    struct table_value *v = table_field(t, values, column, true);
+    struct table_value *v = field(t, values, column, true);
     if (!v)
         return;
     char *old = v->text;
-    v->text = table_copy(t, text);
+    v->text = copy(t, text);
     free(old);
 }
 
@@ -379,7 +379,7 @@ static void set_pair(struct table *t, struct table_pair **pairs, size_t *n, cons
             (*pairs)[i].value = mine;
             return;
         }
-    char *name = table_copy(t, key);
+    char *name = copy(t, key);
     if (!name || !mine || !list_room(pairs, *n, sizeof **pairs)) {
         free(name);
         free(mine);
@@ -399,7 +399,7 @@ static const char *pair_value(const struct table_pair *pairs, size_t n, const ch
 
 void table_set_meta(struct table *t, const char *key, const char *value)
 {
-    set_pair(t, &t->meta, &t->n_meta, key, table_copy(t, value));
+    set_pair(t, &t->meta, &t->n_meta, key, copy(t, value));
 }
 
 const char *table_meta(const struct table *t, const char *key)
@@ -409,7 +409,7 @@ const char *table_meta(const struct table *t, const char *key)
 
 void table_set_setting(struct table *t, const char *key, const char *value)
 {
-    set_pair(t, &t->settings, &t->n_settings, key, table_copy(t, value));
+    set_pair(t, &t->settings, &t->n_settings, key, copy(t, value));
 }
 
 void table_set_setting_number(struct table *t, const char *key, double value)
@@ -452,7 +452,7 @@ bool table_modelled(const struct table *t)
 static void append_values(struct table *t, struct table_value *to, const struct table_value *from)
 {
     for (size_t i = 0; i < t->n_columns; i++)
-        to[i] = (struct table_value){table_copy(t, from[i].text), from[i].number};
+        to[i] = (struct table_value){copy(t, from[i].text), from[i].number};
 }
 
 void table_append(struct table *t, const struct table *from)

@@ -46,7 +46,7 @@ static bool within_widely(const struct trace_range *r, double value)
 }
 
 /* The names of columns carry their units; what a file says of the unit may be anything. */
-static const char *table_ranges_unit_of(const struct table_column *c, size_t length)
+static const char *unit_of(const struct table_column *c, size_t length)
 {
     static const char *const ends[][2] = {{"_ghz", "GHz"}, {"_us", "us"}, {"volts", "V"}, {"watts", "W"}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -57,9 +57,9 @@ static const char *table_ranges_unit_of(const struct table_column *c, size_t len
     return strncmp(c->name, "nj_", 3) == 0 ? "nJ" : c->unit;
 }
 
-static const struct trace_range *table_ranges_range_of(const struct table_column *c, size_t length)
+static const struct trace_range *range_of(const struct table_column *c, size_t length)
 {
-    const char *unit = table_ranges_unit_of(c, length);
+    const char *unit = unit_of(c, length);
     if (strcmp(unit, "GHz") == 0)
         return trace_channel_range(TRACE_FREQ);
     if (strcmp(unit, "V") == 0)
@@ -80,7 +80,7 @@ const char *table_value_refused(const struct table_column *c, double value)
 {
     size_t length = table_base_length(c->name);
     bool limit = c->name[length] != '\0';
-    const struct trace_range *r = table_ranges_range_of(c, length);
+    const struct trace_range *r = range_of(c, length);
     if (c->type == TABLE_TEXT || isnan(value))
         return NULL;
     if (c->type == TABLE_WHOLE && !(value >= 0 && value <= WHOLE_MAX && value == floor(value)))

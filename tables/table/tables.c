@@ -12,7 +12,7 @@
 #include "util/splitmix64.h"
 #include "util/text_list.h"
 
-const char *const refinement_names[REFINEMENTS] = {
+const char *const tables_refinement_names[REFINEMENTS] = {
     [REFINED_BUSY] = "busy",         [REFINED_QUIET] = "quiet",         [REFINED_SETTINGS] = "settings",
     [REFINED_ISOLATED] = "isolated", [REFINED_IRQS_AWAY] = "irqs-away", [REFINED_MASKED] = "masked",
     [REFINED_WARM] = "warm",
@@ -41,7 +41,7 @@ static void make_harmless(char *id)
         id[0] = '_';
 }
 
-struct cell *cells_add(struct cells *c, const struct payload *a, const struct payload *b, unsigned active_cores,
+struct cell *tables_add_cell(struct cells *c, const struct payload *a, const struct payload *b, unsigned active_cores,
                        const char *id, ...)
 {
     static const struct payload none = {.kernel = NULL};
@@ -63,7 +63,7 @@ struct cell *cells_add(struct cells *c, const struct payload *a, const struct pa
     return new;
 }
 
-void cells_free(struct cells *c)
+void tables_free_cells(struct cells *c)
 {
     free(c->cell);
     memset(c, 0, sizeof *c);

@@ -40,7 +40,7 @@ enum refinement {
     REFINED_WARM,
     REFINEMENTS
 };
-extern const char *const refinement_names[REFINEMENTS]; /* "busy", ... */
+extern const char *const tables_refinement_names[REFINEMENTS]; /* "busy", ... */
 
 /* The options of the command line; 0, NULL or NaN = the table's own default. */
 struct tables_options {
@@ -96,10 +96,10 @@ struct cells {
 };
 /* A new cell of one kernel, two, or none (NULL), otherwise zeroed, cpu -1, with this id (made harmless for file names);
  * NULL: out of memory or the id is there. */
-__attribute__((format(printf, 5, 6))) struct cell *cells_add(struct cells *c, const struct payload *a,
+__attribute__((format(printf, 5, 6))) struct cell *tables_add_cell(struct cells *c, const struct payload *a,
                                                              const struct payload *b, unsigned active_cores,
                                                              const char *id, ...);
-void cells_free(struct cells *c);
+void tables_free_cells(struct cells *c);
 
 /* The part of a table that schedulers read (output/export); a table may be the source of one such part. */
 enum tables_export {

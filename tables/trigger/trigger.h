@@ -47,20 +47,9 @@ struct trigger_grades {
     /* mean of the repetitions, as a ratio to that without a burst; NaN: a level that was not seen */
     double freq[TRIGGER_GRADES_MAX];
 };
-/*
- * Sorts repetitions into grades: by license level where all have one, else by frequency: frequencies that differ by
- * less than TRIGGER_SAME_FREQUENCY are one grade. Returns 0, or -1: out of memory.
- */
-int trigger_grade(struct sight *s, size_t n, struct trigger_grades *out);
 
 /* Whether a further repetition reaches this grade (>= 1): nearer to it, in frequency, than to the one above. */
 bool trigger_reaches(const struct sight *s, const struct trigger_grades *g, int grade);
-
-/*
- * The grade that a set of repetitions reaches: the lowest frequency that at least four in five reach while not more
- * than one in five go beyond it; -1: they do not agree.
- */
-int trigger_agreed(const struct sight *s, size_t n);
 
 /* ---- ... by how the plain code after each ran, between two without it ---- */
 

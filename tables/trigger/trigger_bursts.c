@@ -69,7 +69,11 @@ static int grade_by_frequency(struct sight *s, size_t n, struct trigger_grades *
     return 0;
 }
 
-int trigger_grade(struct sight *s, size_t n, struct trigger_grades *out)
+/*
+ * Sorts repetitions into grades: by license level where all have one, else by frequency: frequencies that differ by
+ * less than TRIGGER_SAME_FREQUENCY are one grade. Returns 0, or -1: out of memory.
+ */
+static int trigger_grade(struct sight *s, size_t n, struct trigger_grades *out)
 {
     *out = (struct trigger_grades){.counted = all_counted(s, n)};
     for (size_t i = 0; i < n; i++)
@@ -112,7 +116,11 @@ static double share_of(const struct sight *s, size_t n, int grade)
     return n ? (double)yes / (double)n : NAN;
 }
 
-int trigger_agreed(const struct sight *s, size_t n)
+/*
+ * The grade that a set of repetitions reaches: the lowest frequency that at least four in five reach while not more
+ * than one in five go beyond it; -1: they do not agree.
+ */
+static int trigger_agreed(const struct sight *s, size_t n)
 {
     for (int grade = TRIGGER_GRADES_MAX - 1; grade >= 0 && n; grade--)
         if (share_of(s, n, grade) >= AGREE)

@@ -135,7 +135,7 @@ int trigger_look_fall(const struct tables_context *x, const struct cell *c, cons
     out->lasts_us = p->detectable_throttle_us;
     if (seen.unsettled[0] && out->lower)
         out->settled_us = INFINITY;
-    switches_free(&seen);
+    guarded_free(&seen);
     return MACHINE_OK;
 }
 
@@ -168,6 +168,6 @@ int trigger_look_rise(const struct tables_context *x, const struct cell *c, cons
         out->back_usual_us = out->back_most_us = seen.setup.observe_us;
     else if (first + 1 < seen.phases.n_phases)
         look_wait(&seen.phases.phases[first], out);
-    switches_free(&seen);
+    guarded_free(&seen);
     return MACHINE_OK;
 }

@@ -358,6 +358,6 @@ static const struct picture counts_drawn = {.panel = {.kind = CHART_BARS,
 void trigger_plot(const struct table *t, struct chart *c)
 {
     plot_levels(t, c);
-    picture_draw(&counts_drawn, t, c);
+    chart_table_draw(&counts_drawn, t, c);
     plot_mixtures(t, c);
 }

@@ -146,8 +146,7 @@ static struct payload base_kernel(const struct tables_context *x)
     return tables_can_run(x, BASE, &p) ? p : kernel_named(BASE_WITHOUT_FMA);
 }
 
-static struct umask_setup umask_experiment(const struct tables_context *x, const struct cell *c,
-                                           const struct payload *base)
+static struct umask_setup experiment(const struct tables_context *x, const struct cell *c, const struct payload *base)
 {
     const struct tables_options *o = x->options;
     struct umask_setup s;
@@ -162,7 +161,7 @@ static struct umask_setup umask_experiment(const struct tables_context *x, const
     return s;
 }
 
-static void umask_note_settings(const struct tables_context *x, const struct umask_setup *s, struct table *t)
+static void note_settings(const struct tables_context *x, const struct umask_setup *s, struct table *t)
 {
     table_set_setting_number(t, "runs", s->runs);
     table_set_setting_number(t, "warmup_us", s->warmup_us);
@@ -188,11 +187,11 @@ static int umask_plan(const struct tables_context *x, struct cells *out, struct 
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
     struct cell one = {.active_cores = x->options->n_active ? x->options->active[0] : 1};
     one.a = base;
-    struct umask_setup s = umask_experiment(x, &one, &base);
-    umask_note_settings(x, &s, t);
+    struct umask_setup s = experiment(x, &one, &base);
+    note_settings(x, &s, t);
     for (size_t k = 0; k < n; k++)
         for (size_t first = 0; first < e.n_umasks; first += first < BITS ? REPETITIONS_EVENTS_MAX : 1) {
-            struct cell *c = cells_add(out, &kernels[k], NULL, one.active_cores, "%02x.%s.%02x", e.select,
+            struct cell *c = tables_add_cell(out, &kernels[k], NULL, one.active_cores, "%02x.%s.%02x", e.select,
                                        kernels[k].name, e.umasks[first]);
             if (!c)
                 return machine_fail(err, MACHINE_BAD_INPUT, "name each kernel once",
@@ -210,7 +209,7 @@ struct watch {
     double before, part; /* of the cell: done already; what this run is of it */
 };
 
-static int umask_on_progress(void *data, unsigned done, unsigned wanted)
+static int on_progress(void *data, unsigned done, unsigned wanted)
 {
     struct watch *w = data;
     return tables_stop(w->x, w->before + w->part * done / (wanted ? wanted : 1));
@@ -221,7 +220,7 @@ static int umask_on_progress(void *data, unsigned done, unsigned wanted)
  * */
 static struct estimate event_share(const struct repetitions *seen, size_t event, size_t *runs)
 {
-    struct estimate e = shares_counted(&seen->trace, event, INFINITY, runs);
+    struct estimate e = umask_shares_counted(&seen->trace, event, INFINITY, runs);
     if (e.lo > 1)
         return e;
     e.value = fmin(fmax(e.value, 0), 1);
@@ -234,7 +233,7 @@ static struct estimate slow_share(const struct repetitions *seen, unsigned what,
 {
     size_t unused;
     const struct trace *t = &seen[what].trace;
-    return shares_slow(t, full_ipc, shares_slow_below(t), &unused);
+    return umask_shares_slow(t, full_ipc, umask_shares_slow_below(t), &unused);
 }
 
 /*
@@ -246,14 +245,14 @@ static double slow_other(const struct repetitions *seen, enum umask_when w, doub
                          const struct estimate *slow)
 {
     unsigned beside = w == UMASK_FROM_BASE ? UMASK_HELD : UMASK_STEADY;
-    double ipc = w == UMASK_FROM_BASE ? full_ipc : shares_ipc(&seen[UMASK_STEADY].trace, 0);
+    double ipc = w == UMASK_FROM_BASE ? full_ipc : umask_shares_ipc(&seen[UMASK_STEADY].trace, 0);
     struct estimate same = slow_share(seen, beside, ipc);
     return isnan(same.hi) ? NAN : fmin(fmax(same.hi + (slow->value - slow->lo), 0), 1);
 }
 
 /* The row of the i-th event of `s` in one experiment; of a combination whose bits were counted beside it, their sum. */
-static void umask_write_row(const struct event *e, const struct umask_setup *s, size_t i, enum umask_when w,
-                            const struct repetitions *seen, double full_ipc, struct table *rows)
+static void write_row(const struct event *e, const struct umask_setup *s, size_t i, enum umask_when w,
+                      const struct repetitions *seen, double full_ipc, struct table *rows)
 {
     char when[40], text[200];
     size_t runs, unused;
@@ -287,27 +286,27 @@ static void umask_write_row(const struct event *e, const struct umask_setup *s, 
             sum += event_share(&seen[w], bit, &unused).value;
         table_put_number(rows, "bits_sum", sum);
     }
-    const char *what = meaning_document_text(meaning_document_of(name));
+    const char *what = umask_document_text(umask_document_of(name));
     snprintf(text, sizeof text, "%s%s%s", name ? name : "not documented", what[0] ? ": " : "", what);
     table_put_text(rows, "documented", text);
 }
 
-static void umask_write_rows(const struct event *e, const struct umask_setup *s, const struct repetitions *seen,
-                             struct table *rows)
+static void write_rows(const struct event *e, const struct umask_setup *s, const struct repetitions *seen,
+                       struct table *rows)
 {
     double full[UMASK_WHENS];
     bool combination = !single_bit(event_code_umask(s->events[0].code));
-    full[UMASK_STEADY] = shares_ipc(&seen[UMASK_STEADY].trace, 0);
+    full[UMASK_STEADY] = umask_shares_ipc(&seen[UMASK_STEADY].trace, 0);
     /* of short samples their reading takes a part: full rate is what the switch ends at, if it has come that far */
     double settled = SETTLED * s->observe_us[UMASK_FROM_BASE];
-    full[UMASK_FROM_BASE] = shares_ipc(&seen[UMASK_FROM_BASE].trace, settled);
+    full[UMASK_FROM_BASE] = umask_shares_ipc(&seen[UMASK_FROM_BASE].trace, settled);
     if (!(full[UMASK_FROM_BASE] > READING_COSTS * full[UMASK_STEADY]))
         full[UMASK_FROM_BASE] = full[UMASK_STEADY];
-    full[UMASK_TO_BASE] = shares_ipc(&seen[UMASK_TO_BASE].trace, 0);
+    full[UMASK_TO_BASE] = umask_shares_ipc(&seen[UMASK_TO_BASE].trace, 0);
     for (size_t i = 0; i < (combination ? 1 : s->n_events); i++)
         for (enum umask_when w = UMASK_STEADY; w < UMASK_WHENS; w++)
             if (seen[w].trace.n_extra > i) /* there is no switch from a kernel to itself */
-                umask_write_row(e, s, i, w, seen, full[w], rows);
+                write_row(e, s, i, w, seen, full[w], rows);
 }
 
 static void note_discarded(const struct cell *c, const struct repetitions *seen, struct table *rows)
@@ -362,7 +361,7 @@ static int measure_some(const struct cell *c, const struct event *e, struct umas
         status = umask_run(w->x->machine, s, seen, err);
         if (status)
             break;
-        umask_write_rows(e, s, seen, rows);
+        write_rows(e, s, seen, rows);
         note_discarded(c, seen, rows);
         for (int k = 0; k < UMASK_EXPERIMENTS; k++)
             repetitions_free(&seen[k]);
@@ -376,9 +375,9 @@ static int umask_measure(const struct tables_context *x, const struct cell *c, s
     struct event e;
     char why[700];
     struct payload base = base_kernel(x);
-    struct umask_setup s = umask_experiment(x, c, &base);
+    struct umask_setup s = experiment(x, c, &base);
     struct watch w = {.x = x};
-    s.progress = umask_on_progress;
+    s.progress = on_progress;
     s.data = &w;
     if (!find_event(x, &e, why, sizeof why))
         return machine_fail(err, MACHINE_CANNOT, "", "%s", why);

@@ -88,12 +88,12 @@ static struct estimate share_of_runs(const struct trace *t, const struct rule *r
     return e;
 }
 
-struct estimate shares_counted(const struct trace *t, size_t extra, double to_us, size_t *runs)
+struct estimate umask_shares_counted(const struct trace *t, size_t extra, double to_us, size_t *runs)
 {
     return share_of_runs(t, &(struct rule){extra, NAN}, to_us, runs);
 }
 
-struct estimate shares_slow(const struct trace *t, double full_ipc, double part, size_t *runs)
+struct estimate umask_shares_slow(const struct trace *t, double full_ipc, double part, size_t *runs)
 {
     *runs = 0;
     if (isnan(full_ipc))
@@ -101,7 +101,7 @@ struct estimate shares_slow(const struct trace *t, double full_ipc, double part,
     return share_of_runs(t, &(struct rule){0, part * full_ipc}, INFINITY, runs);
 }
 
-double shares_ipc(const struct trace *t, double from_us)
+double umask_shares_ipc(const struct trace *t, double from_us)
 {
     double *ipc = t->channel[TRACE_IPC] && t->n ? malloc(t->n * sizeof *ipc) : NULL, middle = NAN;
     size_t n = 0;
@@ -115,7 +115,7 @@ double shares_ipc(const struct trace *t, double from_us)
     return middle;
 }
 
-double shares_slow_below(const struct trace *t)
+double umask_shares_slow_below(const struct trace *t)
 {
     const float *ipc = t->channel[TRACE_IPC];
     double *logs = ipc && t->n > 1 ? malloc(t->n * sizeof *logs) : NULL;
@@ -345,7 +345,7 @@ static const struct {
     [MEANING_THROTTLED] = {"CORE_POWER.THROTTLE", "throttled while a level is pending"},
 };
 
-enum meaning_document meaning_document_of(const char *event)
+enum meaning_document umask_document_of(const char *event)
 {
     size_t length = event ? strcspn(event, ":") : 0;
     for (enum meaning_document d = MEANING_LEVEL_0; event && d <= MEANING_THROTTLED; d++)
@@ -354,7 +354,7 @@ enum meaning_document meaning_document_of(const char *event)
     return MEANING_UNDOCUMENTED;
 }
 
-const char *meaning_document_text(enum meaning_document d)
+const char *umask_document_text(enum meaning_document d)
 {
     return documents[d].text;
 }
@@ -463,7 +463,7 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
     if (base && strcmp(reading, "changes") == 0 && !ran_steadily(t, row, base))
         snprintf(reading, sizeof reading, "changes or %.20s", base);
     table_set_text(t, row, "reading", reading);
-    write_disagreement(&c->input, meaning_document_of(table_text(t, row, "documented")), disagrees);
+    write_disagreement(&c->input, umask_document_of(table_text(t, row, "documented")), disagrees);
     if (disagrees[0])
         table_set_text(t, row, "disagrees", disagrees);
 }
@@ -516,10 +516,10 @@ void umask_findings(FILE *out, const struct table *t)
         unsigned umask = (unsigned)table_number(t, row, "umask");
         if (first_of_umask(t, row) != row)
             continue;
-        if (meaning_document_of(document) != MEANING_UNDOCUMENTED) {
+        if (umask_document_of(document) != MEANING_UNDOCUMENTED) {
             documented++;
             /* where nothing was throttled for sure, it is not known what would be counted */
-            bool seen = meaning_document_of(document) != MEANING_THROTTLED ||
+            bool seen = umask_document_of(document) != MEANING_THROTTLED ||
                         table_says(t, row, "reading", "throttled");
             all_kinds = all_kinds && seen && kinds_ran(t, row);
         }

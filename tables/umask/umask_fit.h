@@ -25,14 +25,14 @@
  * the first sample of a run, whose beginning is not in a trace, is left out. *runs receives how many runs
  * could be used: those in which the column was never empty. NaN, and 0 runs: none.
  */
-struct estimate shares_counted(const struct trace *t, size_t extra, double to_us, size_t *runs);
+struct estimate umask_shares_counted(const struct trace *t, size_t extra, double to_us, size_t *runs);
 /* The same for the cycles in all samples whose IPC is below `part` of full_ipc. */
-struct estimate shares_slow(const struct trace *t, double full_ipc, double part, size_t *runs);
+struct estimate umask_shares_slow(const struct trace *t, double full_ipc, double part, size_t *runs);
 /* The part of the full IPC below which a sample of this trace surely runs at a reduced rate: by the noise of its IPC
  * from one sample to the next. 0.75 to 0.95. */
-double shares_slow_below(const struct trace *t);
+double umask_shares_slow_below(const struct trace *t);
 /* The IPC of all samples from from_us on, their median: payload instructions per core cycle. NaN: none. */
-double shares_ipc(const struct trace *t, double from_us);
+double umask_shares_ipc(const struct trace *t, double from_us);
 
 /* ---- meanings ---- */
 
@@ -40,9 +40,9 @@ double shares_ipc(const struct trace *t, double from_us);
 enum meaning_document { MEANING_UNDOCUMENTED, MEANING_LEVEL_0, MEANING_LEVEL_1, MEANING_LEVEL_2, MEANING_THROTTLED };
 /* The documented meaning of the event of this name; MEANING_UNDOCUMENTED also where only its name is, or it is NULL.
  * After the name may stand a colon and words, as in the column `documented` of the table. */
-enum meaning_document meaning_document_of(const char *event);
+enum meaning_document umask_document_of(const char *event);
 /* In words: "up to 128 bit, light 256"; "" where it is not documented. */
-const char *meaning_document_text(enum meaning_document d);
+const char *umask_document_text(enum meaning_document d);
 
 /* ---- rows of the table ---- */
 

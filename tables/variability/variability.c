@@ -71,7 +71,7 @@ static size_t row_of(const struct table *t, const char *workload, enum refinemen
 {
     size_t row = 0;
     while (row < t->n_rows &&
-           !(table_says(t, row, "workload", workload) && table_says(t, row, "refinement", refinement_names[r])))
+           !(table_says(t, row, "workload", workload) && table_says(t, row, "refinement", tables_refinement_names[r])))
         row++;
     return row;
 }
@@ -132,7 +132,7 @@ static bool read_kept(const char *json, char *in_force, struct repeatability *wa
 enum { KEY_SIZE = 60 };
 static const char *detail_key(const char *workload, unsigned refinement, char out[KEY_SIZE])
 {
-    snprintf(out, KEY_SIZE, "%s/%s", workload, refinement_names[refinement]);
+    snprintf(out, KEY_SIZE, "%s/%s", workload, tables_refinement_names[refinement]);
     return out;
 }
 
@@ -171,7 +171,7 @@ static double trial_us(const struct tables_options *o)
 static int plan_cell(const struct tables_context *x, unsigned r, unsigned w, struct cells *out,
                      struct machine_error *err)
 {
-    struct cell *c = cells_add(out, NULL, NULL, 1, "%s.%s", refinement_names[r], workloads[w].name);
+    struct cell *c = tables_add_cell(out, NULL, NULL, 1, "%s.%s", tables_refinement_names[r], workloads[w].name);
     if (!c)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     c->number[0] = r;
@@ -188,7 +188,7 @@ static void plan_nothing(const struct tables_context *x, unsigned r, struct tabl
         return;
     table_add_missing(t, r == REFINED_BUSY ? "no interference was requested: use --interference make, memory or script"
                                            : "no setting is changed without --quiet-machine");
-    table_put_text(t, "refinement", refinement_names[r]);
+    table_put_text(t, "refinement", tables_refinement_names[r]);
 }
 
 static void note_settings(const struct tables_context *x, struct table *t)
@@ -223,7 +223,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
 static void put_keys(const struct cell *c, struct table *rows)
 {
     table_put_text(rows, "workload", workloads[c->number[1]].name);
-    table_put_text(rows, "refinement", refinement_names[c->number[0]]);
+    table_put_text(rows, "refinement", tables_refinement_names[c->number[0]]);
 }
 
 struct progress {
@@ -362,7 +362,7 @@ static int conclude(struct table *t)
         snprintf(kept_unit, sizeof kept_unit, "%s", unit ? unit : ""); /* the next row moves the others */
         table_add_row(t);
         table_put_text(t, "workload", workload);
-        table_put_text(t, "refinement", refinement_names[REFINED_WARM]);
+        table_put_text(t, "refinement", tables_refinement_names[REFINED_WARM]);
         if (kept_unit[0])
             table_put_text(t, "unit", kept_unit);
         table_put_number(t, "resolution", resolution);
@@ -425,7 +425,7 @@ static void put_p99(struct pivot *p, const struct table *t, size_t row)
 
 static bool is_measured(const struct table *t, size_t row)
 {
-    return !table_says(t, row, "refinement", refinement_names[REFINED_WARM]);
+    return !table_says(t, row, "refinement", tables_refinement_names[REFINED_WARM]);
 }
 
 /* A row of the last refinement that its workload was measured at. */
@@ -480,7 +480,7 @@ static void print_published(FILE *out, bool colour)
         enum refinement r = published[i].refinement;
         pivot_line(&p, PIVOT_ASIDE);
         pivot_word(&p, published[i].version);
-        pivot_word(&p, r < REFINEMENTS ? refinement_names[r] : "boot option nohz_full");
+        pivot_word(&p, r < REFINEMENTS ? tables_refinement_names[r] : "boot option nohz_full");
         put_percent(&p, published[i].spread);
     }
     pivot_print(out, colour, &p);
@@ -495,7 +495,7 @@ static void print_in_force(FILE *out, const struct table *t)
             if (!read_kept(detail_of(t, workloads[w].name, r), told, &ignored))
                 continue;
             if (told[0])
-                pivot_note(out, 2, "%s: %s", refinement_names[r], told);
+                pivot_note(out, 2, "%s: %s", tables_refinement_names[r], told);
             break;
         }
 }
@@ -545,7 +545,7 @@ static void draw_published(struct chart *c, struct chart_panel *p, unsigned r)
 {
     for (size_t i = 0; i < sizeof published / sizeof *published; i++)
         if (published[i].refinement == r)
-            add_percent(c, p, refinement_names[r], published[i].spread,
+            add_percent(c, p, tables_refinement_names[r], published[i].spread,
                         (struct chart_bar){.colour = CHART_MUTED, .hatched = true, .lane = 1, .lanes = 2}, true);
 }
 
@@ -562,9 +562,9 @@ static void draw_workload(const struct table *t, struct chart *c, const char *wo
             draw_published(c, p, r);
         if (row == t->n_rows)
             continue;
-        add_percent(c, p, refinement_names[r], table_number(t, row, "spread"), (struct chart_bar){.lanes = lanes},
+        add_percent(c, p, tables_refinement_names[r], table_number(t, row, "spread"), (struct chart_bar){.lanes = lanes},
                     true);
-        add_percent(c, p, refinement_names[r], table_number(t, row, "p99"),
+        add_percent(c, p, tables_refinement_names[r], table_number(t, row, "p99"),
                     (struct chart_bar){.colour = CHART_INK, .dot = true, .lanes = lanes}, false);
     }
     if (compared) {

@@ -45,7 +45,7 @@ struct wake_plan {
     double warm_us, observe_us;
 };
 
-static struct wake_plan wake_plan_of(const struct tables_options *o)
+static struct wake_plan plan_of(const struct tables_options *o)
 {
     struct wake_plan p = {o->runs    ? o->runs
                           : o->brief ? RUNS_BRIEF
@@ -63,7 +63,7 @@ static double idle_us_of(const struct wake_plan *p, unsigned row)
 
 static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
-    struct wake_plan p = wake_plan_of(x->options);
+    struct wake_plan p = plan_of(x->options);
     double seconds = 0;
     for (unsigned row = 0; row < p.rows; row++)
         seconds += 1e-6 * p.runs * (idle_us_of(&p, row) + p.warm_us + p.observe_us);
@@ -76,7 +76,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
             table_put_text(t, "unit", units[i].unit);
             continue;
         }
-        struct cell *c = cells_add(out, &kernel, NULL, 1, "unit%s", units[i].unit);
+        struct cell *c = tables_add_cell(out, &kernel, NULL, 1, "unit%s", units[i].unit);
         if (!c)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         c->number[0] = (unsigned)i;
@@ -205,7 +205,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     if (!x->machine->ops->first_use)
         return machine_fail(err, MACHINE_CANNOT, "use --machine timing or perf, or model:NAME",
                             "this machine cannot measure first uses");
-    struct wake_seen s = {.plan = wake_plan_of(x->options)};
+    struct wake_seen s = {.plan = plan_of(x->options)};
     size_t n = (size_t)s.plan.rows * s.plan.runs;
     s.first = calloc(3 * n, sizeof *s.first);
     if (!s.first)

@@ -110,7 +110,7 @@ static void bench_nulls(struct machine *m, const struct machine_info *info, int 
         off[done++] = fabs(ghz / ((before.middle + after.middle) / 2) - 1);
         inside += long_chain_holds(&before, &after, ghz) != 0;
         wrong += clock_anything(&seen.phases);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     qsort(off, done, sizeof *off, ascending);
     if (done == 0) {
@@ -182,7 +182,7 @@ static void bench_models(void)
                 if (clock_measure(&m, seed, 100, &seen, &err) != MACHINE_OK)
                     continue;
                 found += clock_found(&seen.phases, e);
-                switches_free(&seen);
+                guarded_free(&seen);
             }
             printf("modelled, %2.0f ns a step   %s: %s in %u of %d %s\n", steps[s], clock_event_name[e],
                    e == CLOCK_NOTHING ? "seen" : "found", found, FOUND_OF, verdict(found >= FOUND_AIM * FOUND_OF));

@@ -28,7 +28,7 @@ static double expected(const struct table_kind *k, struct machine *m, const stru
     for (size_t i = 0; i < cells.n; i++)
         sum += cells.cell[i].seconds;
     *n = cells.n;
-    cells_free(&cells);
+    tables_free_cells(&cells);
     return sum;
 }
 

@@ -67,6 +67,8 @@ left dirty by  code   cores  triggers    GHz  rate against clean registers
 256fma-dirty   64add     16  nothing   2.800          1.000 [1.000, 1.000]
 512fma-dirty   64add     16  level 1   2.400          0.900 [0.890, 0.910]
 512or-dirty    64add     16  level 1   2.400                             -
+nothing: no change was seen while it ran, at this number of active cores
+undecided: by its limits the frequency may be below that of plain code; no level is given
 3 rows that trigger a lower frequency are not reported, because the limits overlap those of plain code: 512or at - GHz, plain code at 2.800 [2.798, 2.802] GHz.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 16 active cores; 512add triggers a lower frequency at 0.50 instructions per cycle or more (not at 0.40) on 16 active cores; 512s1 triggers level 1 at 0.12 instructions per cycle or more (not at 0.06) on 16 active cores; 512s2 triggers level 1 at 0.25 instructions per cycle or more (not at 0.12) on 16 active cores.
 256fma mixed with 512or triggers level 2, more than either alone, on 16 active cores; 128fma mixed with 256or triggers level 1, more than either alone, on 16 active cores; 128fma mixed with 512add triggers level 1, more than either alone, on 16 active cores; 64add after 512fma-dirty runs at level 1 on 16 active cores.

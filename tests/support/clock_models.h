@@ -26,10 +26,10 @@ void clock_by_chains(struct model *m, double step_ns);
 /* Each change of the frequency is a ramp with this time constant, and none is a halt. */
 void clock_ramps(struct model *m, double tau_us);
 
-/* Measures a switch, guarded as the tables do it. MACHINE_OK and *seen, to be freed with switches_free, or *err. */
+/* Measures a switch, guarded as the tables do it. MACHINE_OK and *seen, to be freed with guarded_free, or *err. */
 int clock_measure_switch(const struct model *m, const struct transition_setup *s, struct switches_seen *seen,
                          struct machine_error *err);
-/* Measures 128fma:512fma on it. MACHINE_OK and *seen, to be freed with switches_free, or *err. */
+/* Measures 128fma:512fma on it. MACHINE_OK and *seen, to be freed with guarded_free, or *err. */
 int clock_measure(const struct model *m, uint64_t seed, unsigned runs, struct switches_seen *seen,
                   struct machine_error *err);
 

@@ -90,6 +90,6 @@ int guest_model_judge(const struct model *m, const char *from, const char *to, u
                 why);
         guest_print_answer(details, &truth, &seen.phases);
     }
-    switches_free(&seen);
+    guarded_free(&seen);
     return MACHINE_OK;
 }

@@ -29,7 +29,7 @@ static void write_plan(FILE *out, const struct table_kind *k, struct machine *m)
     for (size_t i = 0; i < cells.n; i++)
         seconds += cells.cell[i].seconds;
     fprintf(out, "# plan: %zu cells, %.6f s\n", cells.n, seconds);
-    cells_free(&cells);
+    tables_free_cells(&cells);
 }
 
 static char *plan_and_rows(const struct table_kind *k, struct machine *m, const struct table *t)

@@ -487,7 +487,7 @@ struct piece ramp_joined(const struct segmentation *o, size_t p, size_t q, doubl
 
 struct phase ramp_phase(const struct piece *piece, enum phase_kind kind)
 {
-    struct phase ph = kinds_phase(piece, kind);
+    struct phase ph = levels_new_phase(piece, kind);
     ph.ipc_ratio = isnan(ph.ipc) ? NAN : 1;
     return ph;
 }

@@ -88,12 +88,12 @@ static void other_clocks_widen(struct phases *out, double factor)
         hold(&out->levels[l], factor);
 }
 
-double other_clocks_bound(const double *relative, size_t n, double least, double *scratch)
+double slow_runs_bound(const double *relative, size_t n, double least, double *scratch)
 {
     return fmax(least, OTHER_SIGMAS * order_mad_sigma(relative, n, 1, scratch));
 }
 
-int other_clocks_tell(struct phases *out, const double *relative, size_t n, double bound)
+int slow_runs_report(struct phases *out, const double *relative, size_t n, double bound)
 {
     for (int slower = 1; slower >= 0; slower--) {
         struct others a = other_clocks_collect(relative, n, bound, slower);
@@ -277,12 +277,12 @@ int slow_runs_find(const struct runs *r, const struct segmentation *o, struct ph
         if (!isnan(f) && !phases_discarded(out, r->run[o->run[k]].number))
             x[n++] = f;
     }
-    double bound = other_clocks_bound(x, n, CLOCK_STEP_LEAST, x + o->n_runs);
+    double bound = slow_runs_bound(x, n, CLOCK_STEP_LEAST, x + o->n_runs);
     if (o->other_ghz)
         bound = half_way(r, o, out);
     else if (fewest < SIZE_MAX) /* those at 1 hide how much the others scatter */
         bound = fmax(bound, SAMPLE_SIGMAS * r->noise[TRACE_FREQ] / sqrt((double)fewest));
-    int bad = other_clocks_tell(out, x, n, bound);
+    int bad = slow_runs_report(out, x, n, bound);
     free(x);
     return bad;
 }

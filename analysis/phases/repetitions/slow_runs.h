@@ -10,11 +10,11 @@ enum { OTHER_CLOCKS_RUNS_LEAST = 10, OTHER_CLOCKS_LEAST = 2 };
 
 /* How far from 1 values of n repetitions, relative to what most do, are others: `least`, or what scatter does not
  * explain. Needs scratch of n. */
-double other_clocks_bound(const double *relative, size_t n, double least, double *scratch);
+double slow_runs_bound(const double *relative, size_t n, double least, double *scratch);
 
 /*
  * relative: the frequency of each of n repetitions, of what `out` says; those further from 1 than `bound` are others.
  * Three in a hundred are told, on either side by themselves; limits of frequencies hold them if they are more than one
  * in twenty. 0, or -1: out of memory.
  */
-int other_clocks_tell(struct phases *out, const double *relative, size_t n, double bound);
+int slow_runs_report(struct phases *out, const double *relative, size_t n, double bound);

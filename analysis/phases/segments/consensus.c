@@ -302,7 +302,7 @@ static bool common_step(const struct runs *r, const struct segmentation *o, size
     double t = segmentation_edge_time(o, e), sum = 0, squares = 0;
     size_t m = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
-        double d = edges_own_step(r, o->run[k], c, lo, t, hi, NEAR_SIDE);
+        double d = segmentation_own_step(r, o->run[k], c, lo, t, hi, NEAR_SIDE);
         if (!isnan(d)) {
             x[m++] = d;
             sum += d;
@@ -350,7 +350,7 @@ static double mean_own_step(const struct runs *r, const struct segmentation *o, 
     for (size_t k = 0; k < o->n_runs; k++) {
         double at = o->time[e * o->n_runs + k], lo = e ? o->time[(e - 1) * o->n_runs + k] : o->begin;
         double hi = e + 2 < o->n_pieces ? o->time[(e + 1) * o->n_runs + k] : o->end;
-        double d = isnan(lo) || isnan(hi) ? NAN : edges_own_step(r, o->run[k], TRACE_FREQ, lo, at, hi, SIZE_MAX);
+        double d = isnan(lo) || isnan(hi) ? NAN : segmentation_own_step(r, o->run[k], TRACE_FREQ, lo, at, hi, SIZE_MAX);
         if (!isnan(d)) {
             sum += d;
             squares += d * d;
@@ -375,7 +375,7 @@ static bool many_step_elsewhere(const struct runs *r, const struct segmentation 
     double sum = 0, squares = 0;
     size_t m = 0, elsewhere = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
-        double near = edges_own_step(r, o->run[k], TRACE_FREQ, lo, t, hi, NEAR_SIDE);
+        double near = segmentation_own_step(r, o->run[k], TRACE_FREQ, lo, t, hi, NEAR_SIDE);
         double short_of = near / whole - STEPS_THERE; /* of the step */
         if (isnan(short_of))
             continue;

@@ -381,8 +381,8 @@ static bool missing_near(const struct runs *r, int c, size_t at, size_t from, si
     return (at > from && isnan(v[at - 1])) || (at < to && isnan(v[at]));
 }
 
-double edges_place(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
-                   const struct edge_kind *kind, double lo, double hi, double guess, bool search)
+double segmentation_place(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
+                          const struct edge_kind *kind, double lo, double hi, double guess, bool search)
 {
     const struct run_span *s = &r->run[run];
     bool use[TRACE_CHANNELS];
@@ -454,7 +454,7 @@ static double side_mean(const struct runs *r, int c, size_t a, size_t b)
     return n ? sum / (double)n : NAN;
 }
 
-double edges_own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi, size_t side)
+double segmentation_own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi, size_t side)
 {
     const struct run_span *s = &r->run[run];
     if (!r->has[c])
@@ -472,8 +472,8 @@ static double solves_below(const struct runs *r)
     return MEAN_SOLVES * fmin(r->period, 1) * sqrt((double)r->n);
 }
 
-void edges_place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
-                      double known, double *begin, double *length)
+void segmentation_place_halt(const struct runs *r, const struct gap *g, const struct piece *before,
+                             const struct piece *after, double known, double *begin, double *length)
 {
     double wait = r->habit == SAMPLER_AT_ONCE ? 0 : 0.5; /* periods from its end to the next sample, on average */
     double dt = g->end - g->begin, f1 = before->value[TRACE_FREQ], f2 = after->value[TRACE_FREQ];

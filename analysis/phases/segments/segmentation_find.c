@@ -424,7 +424,8 @@ static void edges_place_all(const struct runs *r, const struct boundaries *l, st
                                              : own_gap(r, o->run[k], b, last, fmax(limit, b->end), &o->edge[p + 1]);
                 *x = *y = NAN;
                 if (g) {
-                    edges_place_halt(r, g, &o->piece[p], &o->piece[p + 2], b->forced ? o->switch_us : NAN, x, &length);
+                    segmentation_place_halt(r, g, &o->piece[p], &o->piece[p + 2], b->forced ? o->switch_us : NAN, x,
+                                            &length);
                     *y = *x + length;
                     last = g->end;
                 }
@@ -432,8 +433,8 @@ static void edges_place_all(const struct runs *r, const struct boundaries *l, st
                 continue;
             }
             *x = b->forced ? o->switch_us
-                           : edges_place(r, o->run[k], &o->piece[p], &o->piece[p + 1], &o->edge[p], last,
-                                         fmax(limit, b->end + r->period), b->begin, many);
+                           : segmentation_place(r, o->run[k], &o->piece[p], &o->piece[p + 1], &o->edge[p], last,
+                                                fmax(limit, b->end + r->period), b->begin, many);
             if (*x < last - r->period) /* before the edge before: this repetition does not show it */
                 *x = NAN;
             if (!isnan(*x))

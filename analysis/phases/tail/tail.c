@@ -21,11 +21,11 @@ double tail_begins(const struct trace *t)
 int tail_fine_part(const struct trace *t, double until, struct trace *out)
 {
     const double late = until + 0.5 * tail_period_us(t);
-    if (part_begin(t, out))
+    if (joined_part_begin(t, out))
         return -1;
     for (size_t i = 0; i < t->n; i++)
         if (t->time_us[i] <= late)
-            part_take(t, i, out);
+            joined_part_take(t, i, out);
     return 0;
 }
 

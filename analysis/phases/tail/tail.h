@@ -49,7 +49,7 @@ struct tail {
 double tail_begins(const struct trace *t);
 
 /* Its fine part, until then and half a `period_us` more, as a trace of its own (the metadata are those of *t and stay
- * there), to be freed with part_free(). 0, or -1: out of memory. */
+ * there), to be freed with joined_part_free(). 0, or -1: out of memory. */
 int tail_fine_part(const struct trace *t, double until, struct trace *out);
 
 /* Steady phases of the fine part behind the switch whose rate is not one become unknown. */

@@ -107,7 +107,12 @@ static void mixed_drop(struct trace *v, const uint8_t *gone)
     v->n = m;
 }
 
-int volts_unmix(struct trace *v, double least_us, struct mixed_stretches *out)
+/*
+ * Takes the minority out of a trace of voltages in order of time, and everything where a clear majority is missing.
+ * least_us: shorter stretches are left alone, as at any edge that scatters a little. 0, or -1: out of memory; the
+ * stretches are to be freed in any case.
+ */
+static int unmix(struct trace *v, double least_us, struct mixed_stretches *out)
 {
     const float *x = v->channel[TRACE_VOLTS];
     size_t n = v->n, first = 0, last = 0, from = 0, most = n / STRAYS_LEAST + 1;
@@ -139,7 +144,8 @@ int volts_unmix(struct trace *v, double least_us, struct mixed_stretches *out)
     return bad;
 }
 
-const struct mixed_stretch *volts_mixed_at(const struct mixed_stretches *m, double time_us)
+/* The stretch that holds this time; NULL: none does. */
+static const struct mixed_stretch *mixed_at(const struct mixed_stretches *m, double time_us)
 {
     for (size_t i = 0; i < m->n; i++)
         if (time_us >= m->stretch[i].begin && time_us <= m->stretch[i].end)
@@ -473,7 +479,7 @@ static void place_mixed_steps(struct phases *out, const struct mixed_stretches *
         struct volt_step all = {at[0], at[1], NAN, NAN, 0};
         for (size_t i = 0; changes == 1 && i < out->n_volt_steps; i++) {
             const struct volt_step *s = &out->volt_steps[i];
-            bool within = volts_mixed_at(mixed, 0.5 * (s->begin_us + s->end_us)) == m;
+            bool within = mixed_at(mixed, 0.5 * (s->begin_us + s->end_us)) == m;
             if (!within) {
                 out->volt_steps[n++] = *s;
                 continue;
@@ -481,7 +487,7 @@ static void place_mixed_steps(struct phases *out, const struct mixed_stretches *
             all.from_v = isnan(all.from_v) ? s->from_v : all.from_v;
             all.to_v = s->to_v;
             all.agreeing_runs = s->agreeing_runs > all.agreeing_runs ? s->agreeing_runs : all.agreeing_runs;
-            bool last = i + 1 == out->n_volt_steps || volts_mixed_at(mixed, 0.5 * (s[1].begin_us + s[1].end_us)) != m;
+            bool last = i + 1 == out->n_volt_steps || mixed_at(mixed, 0.5 * (s[1].begin_us + s[1].end_us)) != m;
             if (last && fabs(all.to_v - all.from_v) >= STEP_V)
                 out->volt_steps[n++] = all;
         }
@@ -496,7 +502,7 @@ static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
     for (size_t p = 0; p < out->n_phases; p++) {
         const struct phase *ph = &out->phases[p];
         double begin = ph->start_us, end = begin + ph->duration_us.value;
-        const struct mixed_stretch *m = volts_mixed_at(mixed, 0.5 * (begin + end));
+        const struct mixed_stretch *m = mixed_at(mixed, 0.5 * (begin + end));
         if (m && ph->kind != PHASE_HALT && isnan(ph->volts))
             return phases_warn(
                 out, "no voltage is given from %.0f to %.0f us: its readings come from repetitions in different states",
@@ -535,7 +541,7 @@ static int split_phases(struct phases *out, const struct mixed_stretches *mixed,
         double begin = out->volt_steps[i].begin_us, stop = out->volt_steps[i].end_us, at = 0.5 * (begin + stop);
         double scatter = 0; /* of the beginning: readings and samples are of different repetitions */
         double late = 0;
-        if (volts_mixed_at(mixed, at))
+        if (mixed_at(mixed, at))
             continue;
         for (size_t p = 0; p < out->n_phases; p++) {
             struct phase *ph = &out->phases[p];
@@ -626,7 +632,7 @@ int volts_find(const struct trace *t, struct phases *out)
     }
     if (!bad && all)
         memcpy(times, v.time_us, all * sizeof *times);
-    bad = bad || volts_unmix(&v, MIXED_US, &mixed);
+    bad = bad || unmix(&v, MIXED_US, &mixed);
     if (!bad && v.n) {
         kept = v.n;
         memcpy(times + all, v.time_us, kept * sizeof *times);
@@ -653,7 +659,7 @@ int volts_find(const struct trace *t, struct phases *out)
                 scratch[m++] = (double)v.channel[TRACE_VOLTS][k];
         /* less than half of mixed readings is left by chance, or belongs to what is beside them */
         size_t before = count_between(times, all, begin, end), after = count_between(times + all, kept, begin, end);
-        bool left_over = volts_mixed_at(&mixed, 0.5 * (begin + end)) && (halted || 2 * after < before);
+        bool left_over = mixed_at(&mixed, 0.5 * (begin + end)) && (halted || 2 * after < before);
         out->phases[p].volts = left_over ? NAN
                                : halted  ? halt_volts(scratch, m, (end - begin - 2 * inside) / spacing)
                                : m       ? order_median(scratch, m)

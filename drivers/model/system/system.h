@@ -125,8 +125,6 @@ static inline bool system_stopped(const struct system *s)
 
 /* ---- system_draw.c ---- */
 
-/* The reason why the model has nothing to profile, or NULL. */
-const char *system_lacks(const struct model *m);
 /*
  * Draws cores, tasks and what they execute from a seed. `flags`: SYSTEM_*; the draws do not depend on them. MACHINE_OK,
  * or MACHINE_CANNOT: see system_lacks. To be freed with system_free, also where it fails.

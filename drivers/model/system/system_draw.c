@@ -36,7 +36,8 @@ static unsigned system_number(struct model_random *r, unsigned lo, unsigned hi)
     return lo + (unsigned)(model_random_uniform(r) * (hi - lo + 1));
 }
 
-const char *system_lacks(const struct model *m)
+/* The reason why the model has nothing to profile, or NULL. */
+static const char *system_lacks(const struct model *m)
 {
     if (m->no_counters || !m->counts_licenses)
         return "has no license counters";

@@ -44,7 +44,7 @@ void sim_report_begin(struct sim_report *r, const struct sim_params *p, const ch
     r->failed = r->failed || failed;
 }
 
-static struct sim_report_result *simulation_result_of(struct sim_report *r, const struct sim_result *run)
+static struct sim_report_result *result_of(struct sim_report *r, const struct sim_result *run)
 {
     for (size_t i = 0; i < r->n_results; i++) {
         const struct sim_result *first = r->results[i].runs;
@@ -56,7 +56,7 @@ static struct sim_report_result *simulation_result_of(struct sim_report *r, cons
 
 void sim_report_add(struct sim_report *r, const struct sim_result *run)
 {
-    struct sim_report_result fresh = {0, NULL}, *known = simulation_result_of(r, run);
+    struct sim_report_result fresh = {0, NULL}, *known = result_of(r, run);
     struct sim_report_result *result = known ? known : &fresh;
     struct sim_result owned = *run;
     if (result->n_runs < SIM_RUNS_MAX && simulation_room(r, &result->runs, result->n_runs, sizeof *result->runs) &&

@@ -137,17 +137,17 @@ bool rules_init(struct dispatch *d, struct sim_params *p, enum sim_scheduler sch
  * The average frequency at a turbo level for these cycles at each license level, with a sum above 0. G, eq. 7.6 for any
  * number of levels.
  */
-double fair_expected(const struct compensation_table *t, unsigned turbo, const double *cycles);
+double rules_fair_expected(const struct compensation_table *t, unsigned turbo, const double *cycles);
 
 /*
  * The frequency without the cycles at levels slower than `own`, which the task itself did not cause: they are moved to
  * `own`. The turbo level is that which explains the frequency `actual`, interpolated between the two nearest, and is
  * not beyond the fastest and the slowest. G, 7.4.2, steps 2 to 4.
  */
-double fair_ideal(const struct compensation_table *t, const double *cycles, double actual, unsigned own);
+double rules_fair_ideal(const struct compensation_table *t, const double *cycles, double actual, unsigned own);
 
 /* The part of a CPU time that was lost, 0 to 1, where `stalled` (0 to 1) of the cycles waited. G, eq. 7.3. */
-double fair_lost_part(double actual, double ideal, double stalled);
+double rules_fair_lost_part(double actual, double ideal, double stalled);
 
 /* ---- dispatch.c: feeds the engine with what a scheduler decides ---- */
 

@@ -12,7 +12,7 @@
 
 /* ---- compensation ---- */
 
-double fair_expected(const struct compensation_table *t, unsigned turbo, const double *cycles)
+double rules_fair_expected(const struct compensation_table *t, unsigned turbo, const double *cycles)
 {
     const double *f = t->frequency + (size_t)turbo * t->n_levels;
     double sum = 0, time = 0;
@@ -23,25 +23,25 @@ double fair_expected(const struct compensation_table *t, unsigned turbo, const d
     return sum / time;
 }
 
-double fair_ideal(const struct compensation_table *t, const double *cycles, double actual, unsigned own)
+double rules_fair_ideal(const struct compensation_table *t, const double *cycles, double actual, unsigned own)
 {
     double alone[SIM_LEVELS_MAX] = {0};
     for (unsigned k = 0; k < t->n_levels; k++)
         alone[k < own ? k : own] += cycles[k];
     unsigned slow = 0;
-    double below = fair_expected(t, 0, cycles), above = below;
+    double below = rules_fair_expected(t, 0, cycles), above = below;
     while (below > actual && slow + 1 < t->n_turbo) {
         above = below;
-        below = fair_expected(t, ++slow, cycles);
+        below = rules_fair_expected(t, ++slow, cycles);
     }
-    double ideal = fair_expected(t, slow, alone);
+    double ideal = rules_fair_expected(t, slow, alone);
     if (slow == 0 || below >= actual || above <= below)
         return ideal;
     double share = (actual - below) / (above - below); /* of the faster turbo level */
-    return ideal + share * (fair_expected(t, slow - 1, alone) - ideal);
+    return ideal + share * (rules_fair_expected(t, slow - 1, alone) - ideal);
 }
 
-double fair_lost_part(double actual, double ideal, double stalled)
+double rules_fair_lost_part(double actual, double ideal, double stalled)
 {
     return actual < ideal ? (1 - stalled) * (ideal - actual) / ideal : 0;
 }
@@ -128,8 +128,8 @@ static int64_t lost_to_others(struct dispatch *d, unsigned cpu, int64_t ps)
     if (others == 0)
         return 0;
     double actual = all / (double)n->unhalted_ps;
-    double ideal = fair_ideal(&d->frequencies, n->cycles, actual, c->own);
-    return (int64_t)floor((double)ps * fair_lost_part(actual, ideal, n->stalled / all) + 0.5);
+    double ideal = rules_fair_ideal(&d->frequencies, n->cycles, actual, c->own);
+    return (int64_t)floor((double)ps * rules_fair_lost_part(actual, ideal, n->stalled / all) + 0.5);
 }
 
 static int64_t fair_lost(struct dispatch *d, unsigned cpu, int64_t ps)

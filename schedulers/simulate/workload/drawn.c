@@ -22,7 +22,7 @@ struct drawn_thread {
 };
 
 /* At a moment in its first phase, which is any one. number: below file->n_threads. */
-static struct drawn_thread drawn_thread_begin(const struct drawn_file *file, uint64_t seed, uint32_t number)
+static struct drawn_thread thread_begin(const struct drawn_file *file, uint64_t seed, uint32_t number)
 {
     struct drawn_thread t = {.task = file->tasks, .random = drawn_random_of(seed, number), .number = number};
     for (; number >= t.task->threads; t.task++)
@@ -34,13 +34,13 @@ static struct drawn_thread drawn_thread_begin(const struct drawn_file *file, uin
     return t;
 }
 
-static bool drawn_thread_blocked(const struct drawn_thread *t)
+static bool thread_blocked(const struct drawn_thread *t)
 {
     return t->task->phases[t->phase].row.task == SIM_IDLE;
 }
 
 /* Its row of the next `ps` picoseconds, 1 to left; the phase that follows has begun if there are none left. */
-static struct sim_row drawn_thread_advance(struct drawn_thread *t, int64_t ps)
+static struct sim_row thread_advance(struct drawn_thread *t, int64_t ps)
 {
     const struct drawn_phase *phase = &t->task->phases[t->phase];
     struct sim_row row = phase->row;
@@ -95,7 +95,7 @@ static void rewind_works(void *works)
 {
     struct drawn_works *w = works;
     for (unsigned i = 0; i < w->file.n_threads; i++) {
-        w->of[i].thread = drawn_thread_begin(&w->file, w->seed, i);
+        w->of[i].thread = thread_begin(&w->file, w->seed, i);
         w->of[i].left = drawn_span(&w->file, w->of[i].thread.task->lasts);
     }
 }
@@ -105,7 +105,7 @@ static size_t read_drawn_work(void *works, unsigned thread, struct sim_row *out,
     struct drawn_work *w = &((struct drawn_works *)works)->of[thread];
     size_t n = 0;
     for (; n < max && w->left > 0; n++) {
-        out[n] = drawn_thread_advance(&w->thread, least(least(w->thread.left, w->left), SIM_ROW_PS_MAX));
+        out[n] = thread_advance(&w->thread, least(least(w->thread.left, w->left), SIM_ROW_PS_MAX));
         w->left -= out[n].ps;
     }
     return n;
@@ -160,12 +160,12 @@ static void make_runnable(struct drawn_cpu *c, unsigned thread)
 /* If it is blocked now, it is until `wakes`. */
 static void block(struct drawn_cpu *c, struct drawn_turn *t)
 {
-    if (!drawn_thread_blocked(&t->thread))
+    if (!thread_blocked(&t->thread))
         return;
     /* beyond the end nothing is drawn: it may be blocked for ever */
-    for (t->wakes = c->now; t->wakes < c->end && drawn_thread_blocked(&t->thread);) {
+    for (t->wakes = c->now; t->wakes < c->end && thread_blocked(&t->thread);) {
         t->wakes += t->thread.left;
-        drawn_thread_advance(&t->thread, t->thread.left);
+        thread_advance(&t->thread, t->thread.left);
     }
     c->next_wake = least(c->next_wake, t->wakes);
 }
@@ -195,7 +195,7 @@ static struct sim_row drawn_idle(struct drawn_cpu *c)
 static struct sim_row drawn_run(struct drawn_cpu *c)
 {
     struct drawn_turn *t = &c->threads[c->runnable[c->first]];
-    struct sim_row row = drawn_thread_advance(
+    struct sim_row row = thread_advance(
         &t->thread, least(least(t->thread.left, c->slice_left), least(c->end - c->now, SIM_ROW_PS_MAX)));
     c->now += row.ps;
     c->slice_left -= row.ps;
@@ -248,7 +248,7 @@ static void begin_cpu(struct drawn_cpus *all, unsigned cpu)
     c->first = c->n_runnable = 0;
     for (unsigned i = 0; i < c->n_threads; i++) {
         struct drawn_turn *t = &c->threads[i];
-        t->thread = drawn_thread_begin(&all->file, all->seed, cpu + i * all->n_cpus);
+        t->thread = thread_begin(&all->file, all->seed, cpu + i * all->n_cpus);
         t->wakes = SIM_FOREVER;
         block(c, t);
         if (t->wakes == SIM_FOREVER)

@@ -239,7 +239,7 @@ static bool take_lost(const char *line, struct sim_perf_line *out)
     return true;
 }
 
-static void perf_line_take_event(const char *word, struct sim_perf_line *out)
+static void take_event(const char *word, struct sim_perf_line *out)
 {
     uint32_t lost;
     size_t length = strcspn(word, " \t");
@@ -275,7 +275,7 @@ void sim_perf_parse(const char *line, size_t length, struct sim_perf_line *out)
         const char *p = at;
         if ((at == line || at[-1] == ' ') && take_place(&p, out)) {
             out->process = process_before(line, at);
-            perf_line_take_event(p, out);
+            take_event(p, out);
             return;
         }
     }

@@ -76,7 +76,7 @@ static int spool_memory(struct machine_error *err)
     return machine_fail(err, MACHINE_FAILED, "", "out of memory for the workload's rows");
 }
 
-static int spool_no_room(const struct sim_spool *s, struct machine_error *err)
+static int no_room(const struct sim_spool *s, struct machine_error *err)
 {
     int why = errno;
     const char *folder = getenv("TMPDIR");
@@ -115,7 +115,7 @@ static int write_room(struct sim_spool *s, struct machine_error *err)
     if (s->fd < 0)
         s->fd = spool_file();
     if (s->fd < 0)
-        return spool_no_room(s, err);
+        return no_room(s, err);
     const char *from = (const char *)s->room;
     size_t left = (size_t)(s->rows - s->in_file) * sizeof *s->room;
     while (left) {
@@ -123,7 +123,7 @@ static int write_room(struct sim_spool *s, struct machine_error *err)
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return spool_no_room(s, err);
+            return no_room(s, err);
         from += done;
         left -= (size_t)done;
     }
@@ -132,8 +132,8 @@ static int write_room(struct sim_spool *s, struct machine_error *err)
 }
 
 /* Makes a block of rows, at most BLOCK_ROWS. */
-static int spool_add_block(struct sim_spool *s, struct spool_stream *t, const struct sim_row *row, uint32_t n,
-                           struct machine_error *err)
+static int add_block(struct sim_spool *s, struct spool_stream *t, const struct sim_row *row, uint32_t n,
+                     struct machine_error *err)
 {
     if (!list_room(&t->block, t->n_blocks, sizeof *t->block))
         return spool_memory(err);
@@ -147,7 +147,7 @@ static int spool_add_block(struct sim_spool *s, struct spool_stream *t, const st
 
 static int end_block(struct sim_spool *s, struct spool_stream *t, struct machine_error *err)
 {
-    int status = t->n ? spool_add_block(s, t, t->row, t->n, err) : MACHINE_OK;
+    int status = t->n ? add_block(s, t, t->row, t->n, err) : MACHINE_OK;
     t->n = 0;
     return status;
 }

@@ -289,7 +289,7 @@ static const struct picture distances = {.panel = {.kind = CHART_LINES,
 void throttle_plot(const struct table *t, struct chart *c)
 {
     plot_durations(t, c);
-    picture_draw(&distances, t, c);
+    chart_table_draw(&distances, t, c);
 }
 
 /* ---- findings ---- */

@@ -149,36 +149,6 @@ TEST(what_is_recorded_beside_has_room)
     repetitions_free(&r);
 }
 
-TEST(what_is_dropped_is_gone_and_counted)
-{
-    struct repetitions r;
-    measure(5, 0, &r);
-    size_t n = r.trace.n, of_two = 0;
-    double after_us = NAN;
-    for (size_t i = 0; i < n; i++) {
-        of_two += r.trace.run[i] == 2;
-        after_us = r.trace.run[i] == 3 && isnan(after_us) ? r.trace.time_us[i] : after_us;
-    }
-    float ghz = r.trace.channel[TRACE_FREQ][n - 1];
-    assert_true(of_two > 5);
-    assert_int_equal(repetitions_drop(&r, 2, "for a test"), 0);
-    assert_int_equal(r.trace.n, n - of_two);
-    assert_int_equal(r.n_invalid, 2);
-    assert_int_equal(r.invalid[1].run, 2);
-    assert_string_equal(r.invalid[1].why, "for a test");
-    bool found = false;
-    for (size_t i = 0; i < r.trace.n; i++) {
-        assert_true(r.trace.run[i] == 0 || r.trace.run[i] == 3);
-        if (r.trace.run[i] == 3 && !found) {
-            assert_close(r.trace.time_us[i], after_us, 0);
-            found = true;
-        }
-    }
-    assert_true(found);
-    assert_close((double)r.trace.channel[TRACE_FREQ][r.trace.n - 1], (double)ghz, 0);
-    repetitions_free(&r);
-}
-
 TEST(room_and_run_in)
 {
     assert_int_equal(repetitions_room(0, 1), 64);

@@ -61,7 +61,7 @@ static void write_table_plan(FILE *out, const struct table_kind *k, const struct
         fprintf(out, " %s\n", t.missing[i].why);
     }
     assert_false(t.failed);
-    cells_free(&cells);
+    tables_free_cells(&cells);
     table_free(&t);
 }
 

@@ -20,7 +20,7 @@ static int fake_plan(const struct tables_context *x, struct cells *out, struct t
     struct payload kernels[TABLES_KERNELS_MAX];
     size_t n = tables_kernels(x, names, 4, kernels, t);
     for (size_t i = 0; i < n; i++)
-        assert_non_null(cells_add(out, &kernels[i], NULL, 1, "%s", kernels[i].name));
+        assert_non_null(tables_add_cell(out, &kernels[i], NULL, 1, "%s", kernels[i].name));
     table_set_setting_number(t, "runs", 1);
     return MACHINE_OK;
 }
@@ -391,15 +391,15 @@ TEST(core_counts_are_chosen)
 TEST(cell_names_are_harmless_and_unique)
 {
     struct cells c = {0};
-    struct cell *first = cells_add(&c, NULL, NULL, 1, "%s", "512fma@1/8:x y");
+    struct cell *first = tables_add_cell(&c, NULL, NULL, 1, "%s", "512fma@1/8:x y");
     assert_non_null(first);
     assert_string_equal(first->id, "512fma@1-8-x-y");
     assert_int_equal(first->cpu, -1);
-    assert_null(cells_add(&c, NULL, NULL, 1, "%s", "512fma@1/8:x y"));
+    assert_null(tables_add_cell(&c, NULL, NULL, 1, "%s", "512fma@1/8:x y"));
     for (int i = 0; i < 500; i++)
-        assert_non_null(cells_add(&c, NULL, NULL, 1, "%d", i));
+        assert_non_null(tables_add_cell(&c, NULL, NULL, 1, "%d", i));
     assert_int_equal(c.n, 501);
-    cells_free(&c);
+    tables_free_cells(&c);
 }
 
 /* Every table that is listed is complete and has the columns that design.md demands. */

@@ -125,7 +125,7 @@ static long planned(const struct table_kind *k, const struct tables_context *x, 
     count = lacks_memory(&t) ? -1 : count;
     if (status != MACHINE_OK && !strstr(err.text, "out of memory"))
         fail_msg("%s without allocation %lu: %d, %s", k->name, n, status, err.text);
-    cells_free(&cells);
+    tables_free_cells(&cells);
     table_free(&t);
     return count;
 }
@@ -186,7 +186,7 @@ static char *measured(const struct table_kind *k, const struct model *model, con
         write_rows(out, &t);
         assert_int_equal(fclose(out), 0);
     }
-    cells_free(&cells);
+    tables_free_cells(&cells);
     table_free(&t);
     machine.ops->close(&machine);
     return text;

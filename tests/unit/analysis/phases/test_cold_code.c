@@ -56,7 +56,7 @@ TEST(cold_code_is_no_throttle)
         }
         transition_summarize(&seen.result.trace, &seen.phases, &sum);
         assert_true(sum.kind == SWITCH_NONE || sum.kind == SWITCH_UNDECIDED);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -81,7 +81,7 @@ TEST(throttling_stays)
             rig_show_phases(&seen.phases);
             fail_msg("cold for %g us, steps of %g ns", cold[i % 4], steps[i / 4]);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -101,7 +101,7 @@ static void tell_no_ratio_of_both(double step_ns)
             rig_show_phases(&seen.phases);
             fail_msg("cold for %g us at %g, steps of %g ns", cold[i % 4], factor[i / 4], step_ns);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -133,7 +133,7 @@ TEST(a_transition_stays)
         const struct phases *p = &seen.phases;
         transition_summarize(&seen.result.trace, p, &sum);
         if (m.no_counters && m.world.cold_us > 5 && sum.kind == SWITCH_UNDECIDED) { /* nothing can be told then */
-            switches_free(&seen);
+            guarded_free(&seen);
             continue;
         }
         bool right = p->n_transitions == 1 && p->transitions[0].halts == 2 && sum.kind == SWITCH_FREQUENCY &&
@@ -148,7 +148,7 @@ TEST(a_transition_stays)
             rig_show_phases(p);
             fail_msg("cold for %g us, chains %u", m.world.cold_us, i % 2);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -168,6 +168,6 @@ TEST(a_thread_in_step_is_no_throttle)
                 rig_show_phases(&seen.phases);
                 fail_msg("in step every %u us", 856 + 3 * i);
             }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }

@@ -166,7 +166,7 @@ TEST(ramps_are_found_as_they_are)
             fail_msg("model %u %s: counters %d, clock %.3f -> %.3f tau %.0f, rate from %.2f tau %.0f, steps %.3f",
                      i / 2, down ? "down" : "up", t.counters, t.high, t.low, clock, t.ratio, rate, t.step);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -193,7 +193,7 @@ TEST(fades_of_any_length_are_found)
             rig_show_phases(&seen.phases);
             fail_msg("model %u: counters %d, rate from %.3f tau %.1f", i, t.counters, t.ratio, t.fade_us);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -231,7 +231,7 @@ TEST(ramps_hold_the_rate_about_them)
             rig_show_phases(p);
             fail_msg("model %zu", i);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -255,7 +255,7 @@ TEST(scattered_throttling_is_no_ramp)
             fail_msg("model %u: %.2f for %.1f us, %.2f for %.1f us, +- %.1f us", i, t.throttle[0], t.throttle_us[0],
                      t.throttle[1], t.throttle_us[1], t.throttle_sigma_us);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -278,7 +278,7 @@ TEST(a_floating_clock_is_no_ramp)
             rig_show_phases(&seen.phases);
         assert_null(ramp_of(&seen.phases));
         assert_int_equal(seen.phases.n_transitions, 0);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -297,7 +297,7 @@ TEST(chains_alone_do_not_tell_the_clock_from_throttling_of_all)
     free(json);
     transition_summarize(&seen.result.trace, &seen.phases, &sum);
     assert_non_null(strstr(sum.phases, "or all code is throttled"));
-    switches_free(&seen);
+    guarded_free(&seen);
 }
 
 /* Nobody has asked for a long recording: it is made since the short ones do not show how it ends. */
@@ -319,7 +319,7 @@ TEST(what_is_not_over_is_observed_for_longer)
         assert_int_equal(none, !ramp_of(&seen.phases));
         assert_true(none ? seen.setup.observe_us < 200 : seen.setup.observe_us == LONG_US);
         assert_string_equal(seen.unsettled, "");
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -334,7 +334,7 @@ TEST(a_machine_that_cannot_says_what_can)
     assert_int_equal(try_to_measure(&t, true, 0, 1, true, &seen, &err), MACHINE_OK);
     assert_true(seen.setup.fine_us == 0 && seen.setup.observe_us < 5000);
     assert_non_null(strstr(seen.unsettled, "--machine timing"));
-    switches_free(&seen);
+    guarded_free(&seen);
 }
 
 /* A recorded trace gives the same answer, and says where its samples cease to be alike. */
@@ -355,5 +355,5 @@ TEST(the_trace_tells_the_same)
     size_t run = trace_run_end(trace, 0);
     assert_in_range(run, 4000, 8000); /* samples of 500 ms, each 1/256 to 1/512 of its time */
     phases_free(&again);
-    switches_free(&seen);
+    guarded_free(&seen);
 }

@@ -103,7 +103,7 @@ TEST(waits_of_two_lengths_are_one_phase)
             rig_show_phases(p);
             wrong++;
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u right\n", n - wrong, n);
     assert_int_equal(wrong, 0);
@@ -133,7 +133,7 @@ TEST(short_halts_behind_scattered_waits_are_found_next_to_a_thread)
             rig_show_phases(&seen.phases);
             wrong++;
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u right\n", n - wrong, n);
     assert_true(wrong <= n / 12); /* some are interrupted at the same moment, which passes for a second length */
@@ -183,7 +183,7 @@ TEST(power_limits_are_told_by_any_clock)
             rig_show_phases(&seen.phases);
             wrong++;
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u right\n", n - wrong, n);
     assert_true(wrong <= (n + 6) / 12); /* where chains hardly tell the two apart */
@@ -202,7 +202,7 @@ TEST(no_limits_are_told_where_there_are_none)
             rig_show_phases(&seen.phases);
             fail_msg("world %u", i);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -223,7 +223,7 @@ TEST(throttling_to_a_sixteenth_is_throttling)
             rig_show_phases(&seen.phases);
             fail_msg("world %u, %g for %g us", i, ratio, us);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -268,7 +268,7 @@ TEST(halts_next_to_hard_throttling_hold_their_limits)
             rig_show_phases(&seen.phases);
             wrong++;
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u right\n", n - wrong, n);
     assert_true(wrong <= n / 12); /* limits of 95 % */
@@ -296,7 +296,7 @@ TEST(short_throttling_between_halts_has_its_own_clock)
             rig_show_phases(&seen.phases);
             fail_msg("case %u", i);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -315,7 +315,7 @@ TEST(throttled_chains_tell_no_clock_between_halts)
     assert_true(fabs(seen.phases.phases[1].ipc_ratio - 0.25) < 0.01);
     assert_int_equal(seen.phases.phases[3].kind, PHASE_UNKNOWN);
     assert_true(isnan(seen.phases.phases[3].ipc_ratio));
-    switches_free(&seen);
+    guarded_free(&seen);
 }
 
 /* Halts at times that scatter by more than they last: the mean of the rates falls gradually, and no repetition does. */
@@ -334,7 +334,7 @@ TEST(waits_that_scatter_are_no_ramp)
             rig_show_phases(p);
             fail_msg("seed %u", 1 + i);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -351,7 +351,7 @@ TEST(few_chains_in_steps_tell_the_frequency)
         measure(&m, "128fma", "512fma", 0, 100, false, 1 + i, &seen);
         assert_int_equal(seen.phases.phases[1].kind, PHASE_THROTTLE);
         off += 0.25 * (seen.phases.phases[1].freq_ghz.value / 2.8 - 1);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("off by %.2f %% on average\n", 100 * off);
     assert_true(fabs(off) < 0.01);
@@ -367,7 +367,7 @@ TEST(ipc_is_that_of_any_clock)
     m.world.limit_factor = 0.9;
     measure(&m, "128fma", "128or", 0, 100, false, 3, &seen);
     assert_true(fabs(seen.phases.phases[0].ipc / 2 - 1) < 0.02);
-    switches_free(&seen);
+    guarded_free(&seen);
 }
 
 /* A halt is as long as it is, on average over models: what a chain that it cuts short takes is no part of it. */
@@ -386,7 +386,7 @@ TEST(halts_are_as_long_as_they_are)
         assert_non_null(halt);
         off += (halt->duration_us.value - m.halt_us) / n;
         outside += !(halt->duration_us.lo < m.halt_us && m.halt_us < halt->duration_us.hi);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("off by %.4f us on average, %.0f of %u outside the limits\n", off, outside, n);
     assert_true(fabs(off) < 0.02 && outside <= 2);
@@ -419,7 +419,7 @@ TEST(ratios_next_to_a_thread_are_right)
                          factors[i % 3], chains[(i + i / 3) % 3]);
             }
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u throttles of %u told\n", throttles, 2 * n);
     assert_true(throttles >= n);
@@ -450,7 +450,7 @@ TEST(ratios_of_tables_leave_a_thread_out)
                 wrong++;
             }
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u throttles told, %u wrong\n", told, n, wrong);
     assert_true(told >= n / 2);
@@ -478,7 +478,7 @@ TEST(mixed_readings_tell_no_voltage)
         }
         if (isnan(p->phases[p->n_phases - 1].volts) && !rig_warned(p, "no voltage is given"))
             fail_msg("world %u: no word about the voltage", i);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -531,7 +531,7 @@ TEST(waits_of_two_lengths_need_no_halt)
             rig_show_phases(&seen.phases);
             wrong++;
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u right\n", n - wrong, n);
     assert_int_equal(wrong, 0);
@@ -598,7 +598,7 @@ TEST(late_readings_tell_voltages)
             rig_show_phases(&seen.phases);
             wrong++;
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u right\n", n - wrong, n);
     assert_int_equal(wrong, 0);
@@ -630,7 +630,7 @@ TEST(small_steps_widen_the_limits)
                          ph->freq_ghz.hi, ph->level);
             }
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -654,7 +654,7 @@ TEST(bouts_in_step_are_no_throttling)
         decided += throttles > 0 || seen.phases.n_transitions > 0;
         if (throttles || seen.phases.n_transitions)
             rig_show_phases(&seen.phases);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u with throttling\n", decided, n);
     assert_int_equal(decided, 0);

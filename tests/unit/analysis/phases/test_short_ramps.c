@@ -117,7 +117,7 @@ static void score(const struct world *w, struct score *s)
     }
     if (verbose && bad)
         show(w, p);
-    switches_free(&seen);
+    guarded_free(&seen);
 }
 
 static struct score score_all(bool up, double step_ns, unsigned cases)

@@ -80,7 +80,7 @@ TEST(what_is_left_alone_tells_the_frequency)
         if (bad)
             fail_msg("world %u: a frequency is off by more than 2 %%", i);
         claims += claim;
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("of %u worlds %u frequencies outside their limits, %u false claims\n", n, off, claims);
     assert_int_equal(claims, 0);
@@ -132,7 +132,7 @@ TEST(what_keeps_step_is_undecided)
             fail_msg("world %u: %zu phases, %zu transitions; share %.2f, period %.0f us, factors %.2f and %.2f", i,
                      p->n_phases, p->n_transitions, m.world.sibling.share, m.world.sibling.period_us,
                      m.world.sibling.factor, m.world.sibling.chain_factor);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u are undecided as a whole\n", whole, n);
     assert_true(whole >= n * 3 / 4);

@@ -229,7 +229,7 @@ static void expect_corunners(struct rig *r, int cpu, unsigned active, const char
     struct machine_error err;
     struct cpu_corunners c;
     char got[128] = "";
-    assert_int_equal(cpu_pick_corunners(r->root, &r->view, cpu, &s, &c, &err), MACHINE_OK);
+    assert_int_equal(active_cores_pick(r->root, &r->view, cpu, &s, &c, &err), MACHINE_OK);
     for (size_t i = 0; i < c.n; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i > 0 ? " " : "", c.cpus[i]);
     free(c.cpus);
@@ -254,7 +254,7 @@ static void expect_near(struct rig *r, unsigned active, bool siblings, unsigned 
     const struct machine_setup s = {.active_cores = active, .siblings = siblings};
     struct machine_error err;
     struct cpu_corunners c;
-    assert_int_equal(cpu_pick_corunners(r->root, &r->view, 5, &s, &c, &err), MACHINE_OK);
+    assert_int_equal(active_cores_pick(r->root, &r->view, 5, &s, &c, &err), MACHINE_OK);
     free(c.cpus);
     assert_int_equal(c.in_package, in_package);
     assert_int_equal(c.in_die, in_die);
@@ -289,7 +289,7 @@ TEST(test_corunners_only_where_allowed)
     const struct machine_setup four = {.active_cores = 4};
     struct machine_error err;
     struct cpu_corunners c;
-    assert_int_equal(cpu_pick_corunners(r->root, &r->view, 10, &four, &c, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(active_cores_pick(r->root, &r->view, 10, &four, &c, &err), MACHINE_BAD_INPUT);
     assert_int_equal(err.status, MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "4 active cores requested"));
     assert_non_null(strstr(err.text, "may use 3 physical cores"));
@@ -305,9 +305,9 @@ static void expect_listed(struct rig *r, int cpu, const int *cpus, size_t n, uns
     struct cpu_corunners c;
     char got[128] = "";
     int measured;
-    assert_int_equal(cpu_choose_measured(&r->view, &s, &measured, &err), MACHINE_OK);
+    assert_int_equal(active_cores_measured(&r->view, &s, &measured, &err), MACHINE_OK);
     assert_int_equal(measured, cpu >= 0 ? cpu : cpus[0]);
-    assert_int_equal(cpu_pick_corunners(r->root, &r->view, measured, &s, &c, &err), MACHINE_OK);
+    assert_int_equal(active_cores_pick(r->root, &r->view, measured, &s, &c, &err), MACHINE_OK);
     for (size_t i = 0; i < c.n; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i > 0 ? " " : "", c.cpus[i]);
     free(c.cpus);
@@ -350,9 +350,9 @@ static void refuse_list(struct rig *r, int cpu, int a, int b, const char *why)
     struct machine_error err;
     struct cpu_corunners c;
     int measured;
-    int status = cpu_choose_measured(&r->view, &s, &measured, &err);
+    int status = active_cores_measured(&r->view, &s, &measured, &err);
     if (status == MACHINE_OK)
-        status = cpu_pick_corunners(r->root, &r->view, measured, &s, &c, &err);
+        status = active_cores_pick(r->root, &r->view, measured, &s, &c, &err);
     assert_int_equal(status, MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, why));
 }
@@ -373,7 +373,7 @@ TEST(test_bad_lists_of_cpus_are_refused)
     const struct machine_setup three = {.cpu = -1, .active_cores = 3, .cpus = order, .n_cpus = 2};
     struct machine_error err;
     struct cpu_corunners c;
-    assert_int_equal(cpu_pick_corunners(r->root, &r->view, 3, &three, &c, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(active_cores_pick(r->root, &r->view, 3, &three, &c, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "3 active cores requested, but the list of CPUs has 2 physical cores"));
 }
 
@@ -384,7 +384,7 @@ TEST(test_cores_online_are_counted_whoever_may_use_them)
     struct cpu_corunners c;
     write_file(r, "devices/system/cpu/online", "0-5,8-13");
     look(r, "1");
-    assert_int_equal(cpu_pick_corunners(r->root, &r->view, 1, &all, &c, &err), MACHINE_OK);
+    assert_int_equal(active_cores_pick(r->root, &r->view, 1, &all, &c, &err), MACHINE_OK);
     free(c.cpus);
     assert_int_equal(c.cores, 6);
     assert_int_equal(c.available, 1);
@@ -574,7 +574,7 @@ TEST(test_without_sysfs_the_affinity_decides)
     assert_int_equal(cpu_choose(&v, -1, &cpu, &err), MACHINE_OK);
     assert_true(cpu_mask_has(&v.allowed, cpu));
     /* every CPU is then a core of its own */
-    assert_int_equal(cpu_pick_corunners("/nonexistent", &v, cpu, &all, &c, &err), MACHINE_OK);
+    assert_int_equal(active_cores_pick("/nonexistent", &v, cpu, &all, &c, &err), MACHINE_OK);
     free(c.cpus);
     assert_int_equal(c.available, CPU_COUNT_S(sizeof v.allowed, v.allowed.set));
 }

@@ -46,7 +46,7 @@ TEST(counted_cycles_by_a_coarse_clock)
         for (size_t k = 0; k < p->n_levels; k++)
             if (fabs(p->levels[k].value / ghz[k] - 1) > 3e-4)
                 fail_msg("%g ns: level %zu at %g GHz", m.tsc_step_ns, k, p->levels[k].value);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -78,7 +78,7 @@ TEST(the_6130_by_chains)
                 fail_msg("%g ns, phase %zu: %s of %.2f us at %.4f GHz, ratio %.3f", steps[s], i,
                          phases_kind_name(ph->kind), ph->duration_us.value, ph->freq_ghz.value, ph->ipc_ratio);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -128,7 +128,7 @@ TEST(a_ramp_behind_a_wait)
                           p->phases[k].freq_ghz.value, p->phases[k].tau_us.value);
         if (!right)
             fail_msg("%s, %g us, then %g us, %g ns", all[i].from, all[i].wait_us, all[i].tau_us, all[i].step_ns);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -149,7 +149,7 @@ TEST(those_that_still_wait_tell_nothing_of_the_end)
     assert_true(fabs(last->freq_ghz.value / 2.8 - 1) < 0.001);
     assert_true(fabs(last->ipc / p->phases[1].ipc - 1) < 0.01);
     assert_false(p->disturbed);
-    switches_free(&seen);
+    guarded_free(&seen);
 }
 
 /* What stands after recording, written and read again, is what stood. */
@@ -168,7 +168,7 @@ TEST(a_recording_says_the_same)
     free(first);
     free(second);
     phases_free(&again);
-    switches_free(&seen);
+    guarded_free(&seen);
 }
 
 /* Few seeds here; make bench takes a hundred of each. */
@@ -185,7 +185,7 @@ TEST(what_happens_is_found_and_nothing_else)
                 struct switches_seen seen;
                 measure(&m, seed, 100, &seen);
                 found += clock_found(&seen.phases, e);
-                switches_free(&seen);
+                guarded_free(&seen);
             }
             if (found < seeds - (steps[s] > 10)) /* what 25 ns are too coarse for may be missed now and then */
                 fail_msg("%s, steps of %g ns: %u of %u", clock_event_name[e], steps[s], found, seeds);
@@ -222,7 +222,7 @@ TEST(throttled_chains_are_no_frequency)
                 unknown += told && isnan(ph->freq_ghz.value);
             }
             assert_int_equal(unknown, 2);
-            switches_free(&seen);
+            guarded_free(&seen);
         }
 }
 
@@ -248,7 +248,7 @@ TEST(halts_at_the_switch_are_all_counted)
             fail_msg("case %u: %zu transitions, %zu of %zu repetitions, at %.2f us", i, p->n_transitions,
                      p->n_transitions ? p->transitions[0].agreeing_runs : 0, p->runs_used,
                      p->n_transitions ? p->transitions[0].at_us : 0);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
 }
 
@@ -267,7 +267,7 @@ TEST(noise_does_not_sort_repetitions)
         found += clock_found(&seen.phases, CLOCK_THROTTLE);
         agree += seen.phases.n_transitions &&
                  10 * seen.phases.transitions[0].agreeing_runs >= 9 * seen.phases.runs_used;
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u throttles found, %u by nine of ten repetitions\n", found, cases, agree);
     assert_true(found + 1 >= cases && agree + 1 >= cases);
@@ -299,7 +299,7 @@ TEST(a_throttle_of_a_few_samples)
         if (!good)
             rig_show_phases(p);
         right += good;
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u throttles of 2.75 us as they are\n", right, cases);
     assert_true(right + 1 >= cases);
@@ -320,7 +320,7 @@ TEST(a_small_step_with_a_halt_is_one)
         measure(&m, i + 1, 12, &seen);
         transition_summarize(&seen.result.trace, &seen.phases, &sum);
         right += sum.kind == SWITCH_FREQUENCY && sum.halts == 1;
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %d small steps with a halt are told as such\n", right, (int)CASES);
     assert_true(right >= CASES * 8 / 10);
@@ -355,7 +355,7 @@ TEST(ramps_by_clocks_in_steps)
                 fail_msg("case %u: to %.4f [%.4f, %.4f] GHz instead of %.4f, time constant %.1f instead of %.1f us", i,
                          ph->to_ghz.value, ph->to_ghz.lo, ph->to_ghz.hi, to, ph->tau_us.value, tau);
         }
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("%u of %u ramps found, %u limits of their ends and %u of their time constants hold\n", found, cases,
                   held, times);

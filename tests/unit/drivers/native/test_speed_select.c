@@ -277,19 +277,19 @@ TEST(test_ranges)
     static const char text[] = "1-2: 3.7, 3-4: 3.5, 5: 3.4";
     static const double expected[] = {NAN, 3.7, 3.7, 3.5, 3.5, 3.4, NAN};
     for (unsigned n = 0; n < 7; n++) {
-        double value = core_ranges_value(text, n);
+        double value = frequency_ranges_value(text, n);
         assert_true(value == expected[n] || (isnan(value) && isnan(expected[n])));
     }
-    assert_true(isnan(core_ranges_value("not known: this machine reads no registers", 1)));
-    assert_true(isnan(core_ranges_value(NULL, 1)));
-    assert_true(isnan(core_ranges_value("", 1)));
-    assert_true(isnan(core_ranges_value("1-", 1)));
+    assert_true(isnan(frequency_ranges_value("not known: this machine reads no registers", 1)));
+    assert_true(isnan(frequency_ranges_value(NULL, 1)));
+    assert_true(isnan(frequency_ranges_value("", 1)));
+    assert_true(isnan(frequency_ranges_value("1-", 1)));
     static const char *const nonsense[] = {"1-4294967295: 3", "1-65536: 3", "3-1: 3",   "-1-2: 3",   "1-2: -3.7",
                                            "1-2: 0",          "1-2: inf",   "1-2: nan", "1-2: 3700", "1-2: 1e400"};
     for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
         for (unsigned cores = 1; cores <= 3; cores++)
-            assert_true(isnan(core_ranges_value(nonsense[i], cores)));
-    assert_true(core_ranges_value("1-65535: 3", 65535) == 3);
+            assert_true(isnan(frequency_ranges_value(nonsense[i], cores)));
+    assert_true(frequency_ranges_value("1-65535: 3", 65535) == 3);
 }
 
 BEFORE_TESTS

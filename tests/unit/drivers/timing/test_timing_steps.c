@@ -89,7 +89,7 @@ static int measure(struct machine *machine, size_t pair, struct measured *out)
         out->limit_lo = fmin(out->limit_lo, seen.phases.phases[i].freq_ghz.lo);
         out->limit_hi = fmax(out->limit_hi, seen.phases.phases[i].freq_ghz.hi);
     }
-    switches_free(&seen);
+    guarded_free(&seen);
     return status;
 }
 

@@ -145,11 +145,11 @@ TEST(test_cells_that_fit)
     }
     assert_true(seconds < 300);
     assert_int_equal(cells.n, 2 * 29);
-    cells_free(&cells);
+    tables_free_cells(&cells);
     o.burst_count = 1e5;
     o.burst_every_us = 10;
     assert_int_equal(tables_plan(&table_burst, &m, &o, &cells, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "half of 10 us"));
-    cells_free(&cells);
+    tables_free_cells(&cells);
     m.ops->close(&m);
 }

@@ -91,10 +91,10 @@ TEST(both_ways_are_seen)
         struct switches_seen seen;
         see(&m, "128fma", "512fma", i + 1, &seen);
         down += falls_at_once(&seen.phases);
-        switches_free(&seen);
+        guarded_free(&seen);
         see(&m, "512fma", "128fma", i + 1, &seen);
         up += rises_soon(&seen.phases);
-        switches_free(&seen);
+        guarded_free(&seen);
     }
     print_message("of %u: %u down, %u up\n", n, down, up);
     assert_true(down >= n - n / 6 && up >= n - n / 6);

@@ -78,7 +78,7 @@ static void measure_spied(const char *from, const char *to, bool counters, doubl
     machine.ops = &ops;
     if (guarded_switch(&g, &s, &seen, &err))
         fail_msg("%s", err.text);
-    switches_free(&seen);
+    guarded_free(&seen);
     machine.ops->close(&machine);
     assert_int_equal(spy.unsure, 0);
 }

@@ -307,7 +307,7 @@ static bool slow_repetitions_are_kept(const struct model *m, const char *from, c
     const struct phases *p = &seen.phases;
     bool held = p->n_transitions == 1 && p->n_levels >= 2 && holds_both(&p->levels[0], 2.8, m->world.limit_factor) &&
                 holds_both(&p->levels[p->n_levels - 1], 1.9, m->world.limit_factor);
-    switches_free(&seen);
+    guarded_free(&seen);
     machine.ops->close(&machine);
     return held;
 }
@@ -358,7 +358,7 @@ TEST(a_clock_that_changes_is_not_late)
         if (guarded_switch(&g, &s, &seen, &err))
             fail_msg("seed %u: %s", i + 1, err.text);
         told += strstr(seen.unsettled, "not back") != NULL;
-        switches_free(&seen);
+        guarded_free(&seen);
         machine.ops->close(&machine);
     }
     if (told)

@@ -177,7 +177,7 @@ TEST(pictures_of_rows)
         table_put_limits(&t, "share", i == 3 ? NAN : 0.1 * i, 0, 1);
     }
     assert_false(t.failed);
-    picture_draw(&p, &t, &c);
+    chart_table_draw(&p, &t, &c);
     assert_int_equal(c.n_panels, 2);
     assert_string_equal(c.panels[0].title, "b: shares");
     assert_string_equal(c.panels[1].title, "a: shares");
@@ -190,19 +190,19 @@ TEST(pictures_of_rows)
     chart_free(&c);
     p.panel = (struct chart_panel){.kind = CHART_BARS};
     p.each = NULL;
-    picture_draw(&p, &t, &c);
+    chart_table_draw(&p, &t, &c);
     assert_int_equal(c.n_panels, 1);
     assert_int_equal(c.panels[0].n_bars, 4);
     assert_true(c.panels[0].bars[1].to == 10 && c.panels[0].bars[1].lo == 0 && c.panels[0].bars[1].hi == 100);
     chart_free(&c);
     p.panel = (struct chart_panel){.kind = CHART_LINES, .log_y = true};
-    picture_draw(&p, &t, &c);
+    chart_table_draw(&p, &t, &c);
     assert_int_equal(c.panels[0].n_series, 2);
     assert_int_equal(c.panels[0].series[0].n, 1); /* 0 has no place on the axis */
     assert_true(c.panels[0].series[1].in_legend);
     chart_free(&c);
     p.value = "none";
-    picture_draw(&p, &t, &c);
+    chart_table_draw(&p, &t, &c);
     assert_int_equal(c.n_panels, 0);
     table_free(&t);
 }

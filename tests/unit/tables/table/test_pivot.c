@@ -318,35 +318,3 @@ TEST(notes_are_wrapped)
     assert_string_equal(text, expected);
     free(text);
 }
-
-static char *notes(bool colour, const char *heading, const char *lines, size_t most)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    pivot_notes(out, colour, heading, lines, most);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
-TEST(notes_stand_below_a_heading)
-{
-    static const struct {
-        bool colour;
-        const char *heading, *lines;
-        size_t most;
-        const char *expected;
-    } cases[] = {
-        {false, NULL, "one\n\ntwo", 9, "one\ntwo\n"},
-        {false, "Head", "one\ntwo\nthree\n", 1, "\nHead\n  one\n  ... and 2 more\n"},
-        {true, "Head", "one 100 % \033[31m\n", 1, "\n\033[1mHead\033[0m\n  one 100 % ?[31m\n"},
-        {true, "Head", "\n\n", 1, ""},
-        {false, "Head", NULL, 1, ""},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = notes(cases[i].colour, cases[i].heading, cases[i].lines, cases[i].most);
-        assert_string_equal(text, cases[i].expected);
-        free(text);
-    }
-}

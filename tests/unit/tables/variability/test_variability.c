@@ -15,7 +15,7 @@ static size_t row_of(const struct table *t, const char *workload, enum refinemen
 {
     size_t row = 0;
     while (row < t->n_rows &&
-           !(table_says(t, row, "workload", workload) && table_says(t, row, "refinement", refinement_names[r])))
+           !(table_says(t, row, "workload", workload) && table_says(t, row, "refinement", tables_refinement_names[r])))
         row++;
     return row;
 }
@@ -24,7 +24,7 @@ static double at(const struct table *t, const char *workload, enum refinement r,
 {
     size_t row = row_of(t, workload, r);
     if (row == t->n_rows)
-        fail_msg("no row %s, %s", workload, refinement_names[r]);
+        fail_msg("no row %s, %s", workload, tables_refinement_names[r]);
     return table_number(t, row, column);
 }
 
@@ -39,7 +39,7 @@ static size_t missing_of(const struct table *t, enum refinement r, const char *w
     size_t n = 0;
     for (size_t i = 0; i < t->n_missing; i++) {
         const char *of = table_missing_text(t, i, "refinement");
-        n += of && strcmp(of, refinement_names[r]) == 0 && strstr(t->missing[i].why, why) != NULL;
+        n += of && strcmp(of, tables_refinement_names[r]) == 0 && strstr(t->missing[i].why, why) != NULL;
     }
     return n;
 }
