@@ -113,7 +113,7 @@ void outputs_free(struct outputs *out)
     memset(out, 0, sizeof(*out));
 }
 
-/* Upper bounds for the room that is asked for beforehand; the plot's is what trace_chart.c keeps to. */
+/* Upper bounds for the room that is requested beforehand; the plot's is what trace_chart.c keeps to. */
 enum { CSV_SAMPLE_BYTES = 90, JSON_BYTES = 100000, PLOT_BYTES = 3500000, TABLE_BYTES = 1000000 };
 
 /* ---- a trace and its phases ---- */

@@ -33,7 +33,7 @@ struct choice_facts {
 };
 
 /*
- * Asks. `sys`, `proc` and `dev` are the folders to look in ("/sys", "/proc", "/dev"); the counter is asked of the
+ * Asks. `sys`, `proc` and `dev` are the folders to look in ("/sys", "/proc", "/dev"); the counter is requested of the
  * running kernel.
  */
 void choice_facts_read(const char *sys, const char *proc, const char *dev, struct choice_facts *out);

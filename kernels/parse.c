@@ -70,7 +70,7 @@ static int refuse_unknown(const char *name, char *why, size_t size)
                       plain_shown(name).text, by_set ? by_set : nearest);
 }
 
-/* Of `count` entries that whose name is the longest that `name` begins with, a suffix or nothing behind it, if it is
+/* Of `count` entries that whose name is the longest that `name` begins with, a suffix or nothing after it, if it is
  * longer than that of `best`. */
 static const struct kernel *find_entry(const struct kernel *all, size_t count, const char *name,
                                        const struct kernel *best)
@@ -84,7 +84,7 @@ static const struct kernel *find_entry(const struct kernel *all, size_t count, c
     return best;
 }
 
-/* Reads "@1/N" at *s and steps behind it. Returns N, or 0. */
+/* Reads "@1/N" at *s and steps after it. Returns N, or 0. */
 static unsigned read_density(const char **s)
 {
     if (strncmp(*s, "@1/", 3) != 0)

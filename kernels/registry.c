@@ -7,7 +7,7 @@
  * densities, chained adds, by name only, mnemonic, description)
  *
  * 64add and the latency-bound kernels have no densities: the one is all scalar adds already, in the others the adds
- * would vanish behind the latency of the chain.
+ * would vanish after the latency of the chain.
  */
 #define HEAVY KERNEL_HEAVY
 #define LIGHT KERNEL_LIGHT
@@ -29,7 +29,7 @@
     X(symbol##_chain, #symbol "-chain", width, weight, features, false, true, true, false, mnemonic,                   \
       description ", adds of a density in one chain")
 
-/* an operation with what stands behind its name: @mem or @zmask; and those that load, store or move */
+/* an operation with what stands after its name: @mem or @zmask; and those that load, store or move */
 #define OTHER(X, symbol, name, width, weight, features, density, mnemonic, description)                                \
     X(symbol, name, width, weight, features, false, density, false, true, mnemonic, description)
 

@@ -32,7 +32,7 @@ struct bracket_rig {
     double *scratch;
     size_t room; /* of scratch, in samples */
     struct brackets_result *out;
-    double behind, n_behind, alone; /* of this round: the sum of logarithms of A behind others; how many; behind A */
+    double behind, n_behind, alone; /* of this round: the sum of logarithms of A after others; how many; after A */
 };
 
 void brackets_defaults(struct brackets_setup *s, const struct payload *first, const struct payload *kernels, size_t n)
@@ -218,14 +218,14 @@ static bool suffice(const struct brackets_setup *s, const struct brackets_result
     return stop_here(&rule, r->rounds, r->seconds, widest);
 }
 
-/* Whether A is slower right behind another kernel: what that was granted outlasts what does not count of a slot. */
+/* Whether A is slower right after another kernel: what that was granted outlasts what does not count of a slot. */
 static bool brackets_carry(const struct bracket_rig *g)
 {
     const struct estimate e = brackets_ratio(g->out->carry, g->out->rounds, g->out->scratch);
     return e.hi < 1 || (e.value < 1 - g->s->enough && e.hi < 1 + SURELY * g->s->enough);
 }
 
-/* Begins anew with longer slots, where they do not suffice and a recording may last so long. */
+/* Begins again with longer slots, where they do not suffice and a recording may last so long. */
 static void lengthen(struct bracket_rig *g, double longest_us)
 {
     const double before = BEFORE_GROWS * g->own.before_us;

@@ -18,8 +18,8 @@ struct brackets_setup {
     const struct payload *kernels;
     size_t n;          /* of them, at most BRACKETS_KERNELS_MAX. A itself among them: its bracket is the null */
     double settle_us;  /* of A, before the first round */
-    double before_us;  /* of each slot, which do not count: levels lapse, halts are over. Where A is slower right behind
-                          another kernel than behind A, four times as long, once or twice */
+    double before_us;  /* of each slot, which do not count: levels lapse, halts are over. Where A is slower right after
+                          another kernel than after A, four times as long, once or twice */
     double observe_us; /* which count */
     double period_us;
     /* rounds: at least so many; then until each ratio's limits are half as wide as `enough` (relative; 0: never), the
@@ -44,7 +44,7 @@ struct brackets_result {
     /* of kernel k, in round i (NaN: missing), at [k * most + i]: the logarithm of its frequency over A's around it */
     double *logs;
     unsigned most;
-    double *carry;      /* in round i: the logarithm of A's frequency right behind others over that behind A */
+    double *carry;      /* in round i: the logarithm of A's frequency right after others over that after A */
     double *scratch;    /* room for all rounds */
     struct trace *seen; /* of each kernel: the samples that count, a run for each round */
     size_t n_invalid;   /* recordings that the machine knows to be invalid; why the first one is */

@@ -10,7 +10,7 @@
 #include "util/clock.h"
 #include "util/order.h"
 
-/* Bursts that are run one behind the other take so long, before and while they are told of. */
+/* Bursts that are run one after the other take so long, before and while they are reported of. */
 #define WARM_BEFORE_US 3000.0
 /* Us of bursts one after the other, as long as a tick of 1 kHz, in at least, at most so many bursts. */
 #define WARM_US 1000.0
@@ -30,7 +30,7 @@ struct rig {
     unsigned discarded;
 };
 
-/* What a repetition tells: mean time of a burst, plain work a microsecond, plain time behind a burst. */
+/* What a repetition tells: mean time of a burst, plain work a microsecond, plain time after a burst. */
 struct seen_bursts {
     double wide_us, rate, plain_us;
 };
@@ -101,7 +101,7 @@ static unsigned within(double x, double least, double most)
     return (unsigned)fmin(fmax(x, least), most);
 }
 
-/* Bursts one behind the other. *us: NaN where it was disturbed. */
+/* Bursts one after the other. *us: NaN where it was disturbed. */
 static int warm(struct rig *g, unsigned variant, double *us, struct machine_error *err)
 {
     struct bursts_request r = {.before_us = 0, .skipped = 1, .bursts = PILOT};
@@ -133,7 +133,7 @@ static int round_one(struct rig *g, unsigned variant, struct seen_bursts *seen, 
     return MACHINE_OK;
 }
 
-/* Bursts one behind the other of each variant, in the first rounds. */
+/* Bursts one after the other of each variant, in the first rounds. */
 static int round_warm(struct rig *g, unsigned number, struct bursts_result *out, struct machine_error *err)
 {
     double us[BURSTS_VARIANTS_MAX];
@@ -149,7 +149,7 @@ static int round_warm(struct rig *g, unsigned number, struct bursts_result *out,
     return status;
 }
 
-/* What a variant lost, and took, beyond what the empty bursts right before and behind it did. */
+/* What a variant lost, and took, beyond what the empty bursts right before and after it did. */
 static void put_round(struct bursts_result *out, unsigned v, const struct seen_bursts *before,
                       const struct seen_bursts *seen, const struct seen_bursts *behind)
 {

@@ -33,11 +33,11 @@ struct bursts_setup {
 struct bursts_result {
     unsigned n;                           /* rounds in which each variant had a repetition that nothing disturbed */
     unsigned discarded;                   /* repetitions that something did; each was tried again, twice */
-    unsigned long interrupted;            /* bursts, and stretches of plain work behind one, of those that were kept */
+    unsigned long interrupted;            /* bursts, and stretches of plain work after one, of those that were kept */
     double *loss[BURSTS_VARIANTS_MAX];    /* share of the plain work that is not done in the same plain time */
     double *cold_us[BURSTS_VARIANTS_MAX]; /* mean time of a burst, beyond that of one of no instruction */
     double *cost_us[BURSTS_VARIANTS_MAX]; /* that and the plain time lost, of each burst */
-    double *warm_us[BURSTS_VARIANTS_MAX]; /* mean time of one burst behind the other, as cold_us; NaN: not told */
+    double *warm_us[BURSTS_VARIANTS_MAX]; /* mean time of one burst after the other, as cold_us; NaN: unknown */
 };
 void bursts_result_free(struct bursts_result *r);
 

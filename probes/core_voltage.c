@@ -133,7 +133,7 @@ int core_voltage_read(struct machine *m, const struct transition_setup *s, unsig
     unsigned step = scattering_step(readings), missing = 0, without = 0, done = 0, late = 0;
     char first_why[sizeof out->volts_missing] = "";
     struct volt_reading *reading = malloc((readings + 1) * sizeof *reading);
-    /* behind the repetitions, of which there may be more than were wanted */
+    /* after the repetitions, of which there may be more than were wanted */
     unsigned first = out->trace.n && out->trace.run && out->trace.run[out->trace.n - 1] >= s->runs
                          ? out->trace.run[out->trace.n - 1] + 1
                          : s->runs;

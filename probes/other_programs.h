@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* NAN: not told. */
+/* NAN: not known. */
 struct other_counts {
     double instructions, cycles, seconds;
     double ghz, tsc_ghz; /* while not halted; of the TSC */

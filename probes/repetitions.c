@@ -15,8 +15,8 @@
 #include "util/list.h"
 #include "util/text_list.h"
 
-/* Behind these come the numbers of what is recorded beside them, and not far behind: repetitions of a model lie one
- * behind the other, and times of days have no nanoseconds. */
+/* Behind these come the numbers of what is recorded beside them, and not far after: repetitions of a model lie one
+ * after the other, and times of days have no nanoseconds. */
 enum { ROUNDS_MOST = 20000 };
 /* Us and periods that a machine needs before its first good sample; room for more samples than requested. */
 enum { SETTLE_US = 5, SETTLE_PERIODS = 4, SAMPLES_MORE = 64, GROWTH_EXTRA = 32 };

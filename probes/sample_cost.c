@@ -24,7 +24,7 @@ struct sample_groups {
     double all, ticks;          /* of all recordings whose ends were counted, in either unit */
 };
 
-/* Those of a recording: of samples without a chain, and not behind one. */
+/* Those of a recording: of samples without a chain, and not after one. */
 static void sample_cost_take(struct sample_groups *g, const struct recording *r, int size)
 {
     double sum = 0;
@@ -49,7 +49,7 @@ static void sample_cost_take(struct sample_groups *g, const struct recording *r,
     }
 }
 
-/* What is left of a sample without work; nothing where it cannot be told. */
+/* What is left of a sample without work; nothing where it cannot be reported. */
 static struct sample_cost without_work(struct sample_groups *g, double tsc_hz)
 {
     double fast[SIZES];

@@ -5,13 +5,13 @@
 #include "drivers/machine.h"
 #include "trace/from_recording.h"
 
-/* The least number of the repetitions that tell it, behind those of any experiment: repetitions of a model lie one
- * behind the other. */
+/* The least number of the repetitions that tell it, after those of any experiment: repetitions of a model lie one
+ * after the other. */
 enum { SAMPLE_COST_REPETITION = 1000000 };
 
 /*
- * Of samples of two sizes, the part that does not grow with their size; 0 where it cannot be told. Measured with one
- * active core, and once for each code, CPU, fixed frequency and number of counters: it is then remembered with the
+ * Of samples of two sizes, the part that does not grow with their size; 0 where it cannot be reported. Measured with
+ * one active core, and once for each code, CPU, fixed frequency and number of counters: it is then remembered with the
  * machine, so that it does not matter in which order a machine is asked. `setup` as for a measurement of `code`, its
  * counters included. MACHINE_OK, or fills *err and returns its status. Between the machine's finish and prepare: it
  * calls both.

@@ -15,10 +15,10 @@ enum { VOLT_READINGS_MAX = 2000 };
 /* Repetitions for one that is recorded beside them, but so many at least of either kernel alone: limits of a median
  * need six, and the first does not count. */
 enum { NULLS_RARELY = 4, HELD_RARELY = 16, HELD_LEAST = 7 };
-#define HELD_SHARE 0.4 /* of what a machine can run at a time: an emulated one takes longer than it is asked for */
+#define HELD_SHARE 0.4 /* of what a machine can run at a time: an emulated one takes longer than it is requested */
 #define NULL_US 150.0  /* of the copy: longer than any code takes to come into the caches */
 #define DIRTY_US 200.0 /* of a first kernel that leaves upper halves in use: what follows is slow for good */
-/* With 500 ms behind it this is less than what a real-time thread may run in a second (drivers/native/pinning.c). */
+/* With 500 ms after it this is less than what a real-time thread may run in a second (drivers/native/pinning.c). */
 #define LONG_WARMUP_US 340e3
 
 /* Ranks of what can be requested: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
@@ -69,7 +69,7 @@ double transition_samples(const struct transition_setup *s)
            (grown_us > 0 ? repetitions_grown(s->period_us, grown_us) : 0);
 }
 
-/* One kernel alone: behind the other where that leaves upper halves in use. */
+/* One kernel alone: after the other where that leaves upper halves in use. */
 struct held {
     struct segment segment[4];
     size_t n;

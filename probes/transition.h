@@ -14,7 +14,7 @@ struct transition_setup {
     double warmup_us;  /* of the first kernel before each switch */
     double before_us;  /* how much of it is recorded */
     double observe_us; /* of the second kernel */
-    double usual_us;   /* ... where nothing else is asked for: so far its samples are fine in any case */
+    double usual_us;   /* ... where nothing else is requested: so far its samples are fine in any case */
     double period_us;
     double fine_us;               /* as in run_request: in longer recordings the period grows; 0: it does not */
     struct machine_setup machine; /* the caller's, but for the period, the counters and the room for samples */
@@ -44,7 +44,7 @@ enum { TRANSITION_NULL, TRANSITION_HELD_FROM, TRANSITION_HELD_TO };
 void transition_defaults(struct transition_setup *s, const struct payload *from, const struct payload *to);
 
 /* Of longer recordings than this the period grows, from where the defaults end on: 10 ms a repetition all machines do,
- * and samples as fine as at the switch would be too many, and no better, far behind it. */
+ * and samples as fine as at the switch would be too many, and no better, far after it. */
 #define TRANSITION_LONG_US 5000.0
 /*
  * A recording of so long, us. Beyond TRANSITION_LONG_US its period grows; the core voltage is not read, which would
@@ -63,7 +63,7 @@ int transition_run(struct machine *m, const struct transition_setup *s, repetiti
 /*
  * core_voltage.c: reads the core voltage on a prepared machine that reads registers, `readings` (>= 1) times, once a
  * repetition, at evenly spaced times in scattered order: in the last before_us of the first kernel and in observe_us of
- * the second. Appends samples with nothing but the voltage to the trace, numbered behind the runs of the setup. What
+ * the second. Appends samples with nothing but the voltage to the trace, numbered after the runs of the setup. What
  * cannot be read is missing, with the reason in out->volts_missing; where nothing can, it is not tried for long.
  * MACHINE_OK, or fills *err and returns its status.
  */

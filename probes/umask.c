@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A kernel runs steadily (probes/steady.h), and at its two switches, from another kernel and back to it. Each
- * repetition of a switch begins anew with a warm-up, as in the transition experiment.
+ * repetition of a switch begins again with a warm-up, as in the transition experiment.
  */
 #include "probes/umask.h"
 

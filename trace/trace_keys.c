@@ -94,7 +94,7 @@ static bool is_word(const char *value, const char *words)
     return false;
 }
 
-/* A decimal number at *at, which is moved behind it. */
+/* A decimal number at *at, which is moved after it. */
 static bool take_number(const struct trace_key *k, const char **at, double *value)
 {
     const char *digits = *at + strspn(*at, "+-");

@@ -27,13 +27,13 @@ struct atomic_file {
  * else can have put the old one there: it is this user's, under that name alone, or the directory is written by this
  * user alone. A symbolic link is refused. A descriptor (/dev/stdout, /dev/fd/N), a device (/dev/null) and a pipe that
  * has a reader are written directly.
- * Returns 0, or -1 with one line in `why` (it names the path); nothing is left behind then.
+ * Returns 0, or -1 with one line in `why` (it names the path); nothing is left after then.
  */
 int atomic_open(struct atomic_file *f, const char *path, char *why, size_t why_size);
 
 /*
  * Ends it: flushed, synced to the disk and given its name. Returns 0, or -1 with one line in `why`; then the old file,
- * if any, is untouched and nothing is left behind.
+ * if any, is untouched and nothing is left after.
  */
 int atomic_commit(struct atomic_file *f, char *why, size_t why_size);
 
@@ -42,7 +42,7 @@ void atomic_abandon(struct atomic_file *f);
 
 /*
  * Tells beforehand whether `path` can be written and whether its file system has room for `bytes` (0: not checked).
- * Leaves nothing behind, but keeps a pipe (FIFO) open to the end of the process: its reader would take it for the end
+ * Leaves nothing after, but keeps a pipe (FIFO) open to the end of the process: its reader would take it for the end
  * of the text. Returns 0, or -1 with one line in `why`.
  */
 int atomic_check(const char *path, uint64_t bytes, char *why, size_t why_size);

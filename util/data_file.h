@@ -16,7 +16,7 @@ enum { DATA_PATH_SIZE = 4096 };
  */
 void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE]);
 
-/* Where this program lies; "" where that cannot be told. */
+/* Where this program lies; "" where that cannot be reported. */
 void data_program_path(char out[DATA_PATH_SIZE]);
 
 enum { DATA_FILE_PATH_SIZE = 2 * DATA_PATH_SIZE };

@@ -117,7 +117,7 @@ static int check_bytes(struct sourced_ini *r, const char *line, size_t n)
     return MACHINE_OK;
 }
 
-/* Sections are told apart by the words of their headers, so that a duplicate cannot hide behind white space. */
+/* Sections are told apart by the words of their headers, so that a duplicate cannot hide after white space. */
 static int read_header(struct sourced_ini *r, char *text)
 {
     char *words[HEADER_WORDS_MAX], *end = strchr(text, ']');

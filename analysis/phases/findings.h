@@ -13,7 +13,8 @@
  */
 int consensus_find(const struct runs *r, double switch_us, struct segmentation *o, struct phases *out);
 
-/* kinds.c: kinds and IPC ratios of the pieces into out->phases; pieces that turn out to be one are merged in `o`. 0, or
+/* levels.c: kinds and IPC ratios of the pieces into out->phases; pieces that turn out to be one are merged in `o`. 0,
+ * or
  * -1: out of memory. */
 int levels_find_kinds(struct segmentation *o, struct phases *out);
 /* A phase with the values of a piece, its times and its IPC ratio not known yet. */
@@ -49,7 +50,7 @@ int ramps_find(const struct runs *r, struct segmentation *o, struct phases *out)
  */
 int slow_runs_find(const struct runs *r, const struct segmentation *o, struct phases *out);
 
-/* transitions.c: from one steady phase to the next. 0, or -1: out of memory. */
+/* times.c: from one steady phase to the next. 0, or -1: out of memory. */
 int times_transitions(const struct runs *r, const struct segmentation *o, struct phases *out);
 
 /* volts.c: steps of the voltage, and the voltage of each phase. 0, or -1: out of memory. */

@@ -154,7 +154,7 @@ static void join_run_of_chains(const struct trace *t, size_t first, size_t past,
         if (isnan(mean)) /* scattered voltages */
             continue;
         ghz = freq[i] > 0 ? (double)freq[i] : ghz;
-        /* what lost time in a sample has done in it is told by its rate */
+        /* what lost time in a sample has done in it is shown by its rate */
         bool lost = alone && i > first + 1 && i + 1 < past && us > LOST * sample_us(t, i - 1, first) &&
                     us > LOST * sample_us(t, i + 1, first);
         out->channel[TRACE_FREQ][out->n - 1] = lost ? (float)ghz : freq[i];

@@ -11,11 +11,11 @@ struct joined {
 
 /*
  * Where cycles are counted, a period of samples of fixed work is one sample: noise of counters and time stamps at its
- * ends counts once then, and what is told by single samples is told by as many as a period has ever had. By chains, the
- * samples up to the next one with a chain are one, with an IPC by the clock of that chain. None is joined over time 0,
- * none with one that is nearly as long as a period itself: of a throttled core, or with a halt in it. Other traces stay
- * as they are. The metadata are those of *t and stay there. 0, or -1: out of memory. Free with joined_free(), in either
- * case.
+ * ends counts once then, and what is shown by single samples is shown by as many as a period has ever had. By chains,
+ * the samples up to the next one with a chain are one, with an IPC by the clock of that chain. None is joined over
+ * time 0, none with one that is nearly as long as a period itself: of a throttled core, or with a halt in it. Other
+ * traces stay as they are. The metadata are those of *t and stay there. 0, or -1: out of memory. Free with
+ * joined_free(), in either case.
  */
 int joined_samples(const struct trace *t, struct joined *out);
 void joined_free(struct joined *j);

@@ -159,7 +159,7 @@ static double limits_for(size_t phases)
     return gsl_cdf_ugaussian_Qinv(0.025 / (double)(phases ? phases : 1)) / ESTIMATE_Z95;
 }
 
-/* The level that a phase cannot be told from, or -1; `limits` widens the phases' own. */
+/* The level that a phase cannot be distinguished from, or -1; `limits` widens the phases' own. */
 static int level_of(const struct level *l, size_t n, const struct phase *p, double limits)
 {
     int i = nearest(l, n, p->freq_ghz.value);

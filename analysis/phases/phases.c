@@ -15,7 +15,7 @@
 #include "util/order.h"
 
 #define COUNTED_SHARE 0.5 /* of the cycles */
-#define NO_TIME_US 0.05   /* is told as 0.0 us */
+#define NO_TIME_US 0.05   /* is reported as 0.0 us */
 #define NO_TIME_SHARE 0.9 /* of the repetitions */
 
 static const char *const kind_names[] = {"steady", "throttle", "halt", "slow", "ramp", "unknown"};
@@ -203,7 +203,7 @@ static json_t *modes_of(const struct phase *p, bool *failed)
     return modes;
 }
 
-/* One side of a ramp behind the fine part of a long recording; null: it does not change. `unit`: of its ends. */
+/* One side of a ramp after the fine part of a long recording; null: it does not change. `unit`: of its ends. */
 static json_t *side_object(const struct ramp_side *s, const char *unit, bool *failed)
 {
     static const char *const ends[] = {"from", "to"};

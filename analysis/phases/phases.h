@@ -47,7 +47,7 @@ struct phase {
     /* of a ramp, and of throttling during one: f(t) = to + (from - to) exp(-(t - start) / tau); it ends where it is
      * within 0.1 % of `to`, or with the recording; else tau_us is 0 */
     struct estimate from_ghz, to_ghz, tau_us;
-    struct ramp_side clock_ramp, rate_ramp; /* behind a fine part, or of the rate alone; else both are none */
+    struct ramp_side clock_ramp, rate_ramp; /* after a fine part, or of the rate alone; else both are none */
     bool clock_unsure; /* dependent adds alone tell its clock: they slow down where all code is throttled, too */
     char why[160];     /* for unknown: the reason */
 };
@@ -90,7 +90,8 @@ struct phases {
     /* what would have been found with 95 % power; NaN = this channel was not measured */
     double detectable_freq; /* smallest relative frequency step, if both states last detectable_freq_us */
     double detectable_freq_us;
-    double detectable_throttle; /* mildest throttle: largest ipc_ratio still told from 1, if it lasts ..._throttle_us */
+    /* mildest throttle: largest ipc_ratio distinguished from 1, if it lasts detectable_throttle_us */
+    double detectable_throttle;
     double detectable_throttle_us;
     double detectable_halt_us; /* shortest halt */
     double null_lost_us; /* what a switch of code alone lost in the first 5 us, by a null beside it; NaN: unknown */
@@ -99,7 +100,7 @@ struct phases {
 
 void phases_free(struct phases *p);
 
-/* Adds a warning (printf), behind the others or, of a text as it is, ahead of them. 0, or -1: out of memory. */
+/* Adds a warning (printf), after the others or, of a text as it is, ahead of them. 0, or -1: out of memory. */
 int phases_warn(struct phases *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int phases_warn_first(struct phases *p, const char *text);
 /* Adds a discarded repetition and its reason (printf). 0, or -1: out of memory. */

@@ -7,8 +7,9 @@
  * moving sums at many scales, backward elimination, at six standard errors and a least size); what the repetitions
  * have in common is the segmentation (segmentation.c, consensus.c), and interrupted repetitions are left out by name;
  * those that ran at another frequency throughout tell no frequency of the others (slow_runs.c). (3) Every
- * repetition places its own edges, without bias, by integrals over a few samples, and halts by accounting (edges.c).
- * (4) Pieces get kinds and levels (kinds.c); means over repetitions get Student's 95 % limits, durations that come in
+ * repetition places its own edges, without bias, by integrals over a few samples, and halts by accounting
+ * (segmentation.c).
+ * (4) Pieces get kinds and levels (levels.c); means over repetitions get Student's 95 % limits, durations that come in
  * modes are described by modes (times.c); the voltage is added (volts.c).
  *
  * Assumptions: states are constant and edges sharp against the sample period; noise is symmetric; repetitions are
@@ -124,8 +125,8 @@ static void phases_describe(const struct trace *t, struct phases *out)
     out->null_cold_us = 0;
 }
 
-/* Where cycles are counted, looks for another thread on the core; where there is one, the repetitions are prepared anew
- * without what it disturbed. *masked: the trace that they then refer to. */
+/* Where cycles are counted, looks for another thread on the core; where there is one, the repetitions are prepared
+ * again without what it disturbed. *masked: the trace that they then refer to. */
 static int leave_out_neighbour(const struct trace *t, struct runs *r, struct trace *masked, struct neighbour *n,
                                struct phases *out)
 {
@@ -287,7 +288,7 @@ static int null_answer(const struct null_shows *s, struct phases *out)
                 : 0;
 }
 
-/* Of samples that are all alike, or of fine ones at the switch and coarser ones behind. */
+/* Of samples that are all alike, or of fine ones at the switch and coarser ones after. */
 static int find_counted(const struct trace *t, struct phases *out, char *why, size_t why_size)
 {
     double fine_us = tail_begins(t);

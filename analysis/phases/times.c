@@ -192,7 +192,7 @@ static size_t agreement(const struct runs *r, const struct segmentation *o, size
 
 /*
  * A phase begins when the one before has lasted as long as it does on average in the repetitions that have followed the
- * main mode so far. Outliers are removed from the differences, not from the edges: two edges of a halt behind a
+ * main mode so far. Outliers are removed from the differences, not from the edges: two edges of a halt after a
  * wait that scatters, cleaned apart from each other, would be those of different repetitions.
  */
 static void find_starts(const struct runs *r, const struct segmentation *o, struct phases *out, struct scratch *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The clock behind the switch, of that before it in the same repetition: drift and each repetition's own clock cancel.
+ * The clock after the switch, of that before it in the same repetition: drift and each repetition's own clock cancel.
  * Chains are few and each tells little, so they are pooled over stretches first; a step counts if the repetitions' own
  * differences bear it out.
  */
@@ -55,7 +55,7 @@ static bool stays_behind(const struct pooled *p, const struct pooled_states *s, 
 }
 
 /* The mean time of a cycle of repetition r between two times, relative to that before the switch: minus its logarithm.
- * Of samples beyond the switch alone. NaN: no chain, or it stays behind. x: scratch of twice the samples. */
+ * Of samples beyond the switch alone. NaN: no chain, or it stays after. x: scratch of twice the samples. */
 static double pooled_own_clock(const struct pooled *p, const struct pooled_states *s, size_t r, double from, double to,
                                double *x)
 {
@@ -247,7 +247,7 @@ static int cut_clock(const struct pooled *p, const struct pooled_states *s, cons
     return 0;
 }
 
-/* The rate behind state k of that before its end, a logarithm; a halt in between is passed over: *end is its end. */
+/* The rate after state k of that before its end, a logarithm; a halt in between is passed over: *end is its end. */
 static double rate_step(const struct pooled *p, const struct pooled_states *s, size_t k, double *end)
 {
     bool halts = k + 2 < s->n && pooled_halts(p, s, k + 1);

@@ -409,7 +409,7 @@ static void own_rates(struct pooled *p, size_t r)
     }
 }
 
-/* Moments of which nobody has a sample are like those before them, or behind them at the begin. */
+/* Moments of which nobody has a sample are like those before them, or after them at the begin. */
 static void fill_gaps(struct pooled *p)
 {
     size_t first = 0;
@@ -446,7 +446,7 @@ static int pooled_pool(struct pooled *p)
     return 0;
 }
 
-/* Whether IPC times length is alike in most samples, but for those behind a chain: fixed work, timed. x: scratch. */
+/* Whether IPC times length is alike in most samples, but for those after a chain: fixed work, timed. x: scratch. */
 static double work_of(const struct pooled *p, const struct pooled_run *run, double *x, size_t *m)
 {
     const struct trace *t = p->trace;
@@ -461,7 +461,7 @@ static double work_of(const struct pooled *p, const struct pooled_run *run, doub
 /*
  * Samples of fixed work tell the clock, too: their IPC times their length is the work over the clock. Not where the
  * trace says that the IPC was reckoned with one clock throughout (`sampler`). Single time stamps come in
- * steps: the median of five samples counts. Samples behind a chain hold its time as well, and are left out.
+ * steps: the median of five samples counts. Samples after a chain hold its time as well, and are left out.
  */
 static int clock_of_work(struct pooled *p)
 {

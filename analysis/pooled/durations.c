@@ -83,8 +83,8 @@ double pooled_chains_longer(const struct pooled_answer *a, size_t k)
     return slowed ? exp(last->log_step.value - now->log_step.value) : 1;
 }
 
-/* By how much state k, which slows chains, is longer and a halt behind it shorter than where chains are not slowed:
- * what those take that tell nothing (passes.c), us. */
+/* By how much state k, which slows chains, is longer and a halt after it shorter than where chains are not slowed:
+ * what those take that tell nothing (states.c), us. */
 static double slowed_chains(const struct pooled_answer *a, size_t k)
 {
     if (!pooled_halts(a->p, a->s, k + 1))

@@ -9,7 +9,7 @@
 
 /* Logarithms of ratios: the clock and the instructions per cycle of a part of a recording, of those of another. */
 struct ends {
-    struct estimate clock, ipc; /* medians over rounds with limits, of 99.9 %; NaN: not told */
+    struct estimate clock, ipc; /* medians over rounds with limits, of 99.9 %; NaN: unknown */
     double below, above;        /* shares of the rounds whose clock is more than ENDS_OFF lower, or higher */
     double middle_half;         /* by how much the clocks of the middle half of them differ */
     double ghz;                 /* of the recording there */

@@ -16,10 +16,10 @@
 
 /* Groups of repetitions whose scatter gives the limits; steps of the golden-section search. */
 enum { GROUPS = 8, STEPS = 40 };
-#define LEAST 0.08   /* relative: smaller changes are told as steps */
+#define LEAST 0.08   /* relative: smaller changes are reported as steps */
 #define TOGETHER 0.4 /* of the repetitions that are near the pooled rate ... */
 #define NEAR 0.08    /* ... and how near, relative */
-#define APART 0.03   /* ... where they can be told from those that have arrived, a logarithm */
+#define APART 0.03   /* ... where they can be distinguished from those that have arrived, a logarithm */
 #define COLD_US 0.6  /* what code costs that is not in the caches yet is no part of an approach */
 #define COLD_SHARE 0.15
 #define TAU_KNOWN 0.02 /* relative: how well a time constant is known at best */
@@ -176,7 +176,7 @@ static bool together(const struct pooled *p, const struct pooled_states *s, size
     return near_in(p, s->state[first].begin_us, s->state[past].begin_us, fmax(APART, 4 * p->noise), to);
 }
 
-/* How many states from `first` on approach the one behind them the same way; one alone does where what is before it has
+/* How many states from `first` on approach the one after them the same way; one alone does where what is before it has
  * not begun to. */
 static size_t approach(const struct pooled_states *s, size_t first)
 {
@@ -212,7 +212,7 @@ static double fit_from(const struct pooled *p, const struct pooled_states *s, si
     return fade_tau(f, squares);
 }
 
-/* Whether the curve is described better where its first state is a wait, and the approach begins behind it. */
+/* Whether the curve is described better where its first state is a wait, and the approach begins after it. */
 static bool waits_first(const struct pooled *p, const struct pooled_states *s, size_t first, size_t past,
                         double until_us, const struct fade *f, double squares)
 {

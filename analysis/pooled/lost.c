@@ -10,10 +10,10 @@
 
 #define RESOLUTION_US 0.05 /* what is not averaged away */
 #define KINDS_APART_US 1.0
-#define BEYOND_NOISE 4.0 /* of one sample: a rate that rises by more does so behind a halt, or as throttling ends */
+#define BEYOND_NOISE 4.0 /* of one sample: a rate that rises by more does so after a halt, or as throttling ends */
 
 /* Of one repetition between two times; what it has not recorded is as in the others. A sample is read once the core
- * runs again: behind a halt that is at the rate of the next one, not at that of the whole sample. */
+ * runs again: after a halt that is at the rate of the next one, not at that of the whole sample. */
 static double of_run(const struct pooled *p, size_t r, double from_us, double until_us)
 {
     const struct pooled_run *run = &p->run[r];

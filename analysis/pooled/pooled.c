@@ -95,7 +95,7 @@ static double typical_ipc(const struct pooled_answer *a, double begin, double en
             }
         }
         const double own = run->mean_ghz > 0 ? run->mean_ghz * run->cycle_ns * a->c->before_ghz.value : 1;
-        if (n && !isnan(own)) /* per ns of the clock that is told: each repetition has one of its own */
+        if (n && !isnan(own)) /* per ns of the clock that is reported: each repetition has one of its own */
             x[m++] = sum / (double)n * own;
     }
     return pooled_middle(x, m, NULL);
@@ -109,7 +109,7 @@ static double phase_ipc(const struct pooled_answer *a, const struct phase *ph, d
 }
 
 /* The clock, a logarithm, of state k, in which chains are slowed: where the core halts, it changes meanwhile, so that
- * ahead of all halts it is that before the switch, and behind them that in the end. NaN: between two. */
+ * ahead of all halts it is that before the switch, and after them that in the end. NaN: between two. */
 static double clock_unseen(const struct pooled_answer *a, size_t k, double final)
 {
     bool before = false, after = false;
@@ -170,8 +170,8 @@ static double mean_rate(const struct pooled *p, double from, double to)
     return sum / us;
 }
 
-/* Where a moment of state k on the pooled curve is in what is told, of which the state is begin..end: repetitions pass
- * the states at times of their own (clock_course.c). What is left of a fade is no state of its own. */
+/* Where a moment of state k on the pooled curve is in what is reported, of which the state is begin..end: repetitions
+ * pass the states at times of their own (clock_course.c). What is left of a fade is no state of its own. */
 static double moment_told(const struct pooled_answer *a, size_t k, double begin, double end, double at)
 {
     const struct pooled_state *q = &a->s->state[k];
@@ -181,7 +181,7 @@ static double moment_told(const struct pooled_answer *a, size_t k, double begin,
     return begin + (at - q->begin_us) * longer;
 }
 
-/* Stretches of full rate in which the clock steps are as many phases: of state k, which is told as begin..end. */
+/* Stretches of full rate in which the clock steps are as many phases: of state k, which is reported as begin..end. */
 static void add_steady(const struct pooled_answer *a, size_t k, double begin, double end, double *x)
 {
     for (size_t i = 0; i == 0 || i < a->c->n; i++) {
@@ -463,7 +463,7 @@ static int null_loss(const struct trace *t, const struct trace *null, double *lo
     return bad;
 }
 
-/* Nothing that is seen can be told from something else. */
+/* Nothing that is seen can be distinguished from something else. */
 static int tell_nothing(const struct pooled *p, const char *why, struct phases *out)
 {
     out->phases = calloc(2, sizeof *out->phases);

@@ -26,7 +26,7 @@ enum { POOLED_RUNS_LEAST = 3, POOLED_STATES_MAX = 12 };
 #define POOLED_SAME_RATE 0.04
 /* Of its rate: a busy sibling thread leaves code more than this. */
 #define POOLED_SIBLING_LEAST 0.4
-/* Of what is recorded behind the switch: from here on it is its end. */
+/* Of what is recorded after the switch: from here on it is its end. */
 #define POOLED_LATE 0.6667
 /* Relative: smaller steps of the clock by chains are none. What runs right before a chain delays it by up to 0.7 %: so
  * much 512-bit FMAs seemed to slow a Zen 5 down, at some times of the day, where brackets say 0.00. */
@@ -46,7 +46,7 @@ struct pooled {
     const struct trace *trace;
     struct clock_reading clock;
     bool dense;            /* each sample has a frequency of its own */
-    unsigned char *beside; /* [sample]: at another rate than its state, as beside a busy sibling thread (passes.c) */
+    unsigned char *beside; /* [sample]: at another rate than its state, as beside a busy sibling thread (states.c) */
     float *clock_now;      /* of each sample, relative: what fixed work and the IPC say (curves.c); NULL: nothing */
     struct pooled_run *run;
     size_t n_runs, n_recorded;            /* those that are used; all of them, but for scattered voltages */
@@ -96,12 +96,12 @@ double pooled_usual(const struct pooled *p, double *x, size_t n, double *error);
 /*
  * Cuts a series into pieces of one value each: least sum of squares, weighted, with a penalty for each piece (Jackson
  * et al. 2005, "An algorithm for optimal partitioning of data on an interval"). Pieces have `least` values or more.
- * cut: of n + 1; receives where pieces begin, and n behind the last. Returns how many there are; 0: out of memory.
+ * cut: of n + 1; receives where pieces begin, and n after the last. Returns how many there are; 0: out of memory.
  * O(n^2).
  */
 size_t pooled_cut(const double *y, const double *weight, size_t n, size_t least, double penalty, size_t *cut);
 
-/* A stretch of one rate behind the switch. */
+/* A stretch of one rate after the switch. */
 struct pooled_state {
     double begin_us, end_us; /* on the pooled curve */
     double rate;             /* of the rate in the end */
@@ -130,8 +130,8 @@ int pooled_find_fades(const struct pooled *p, struct pooled_states *s);
 /* fades.c: how long state k, an approach, takes until it is within 0.1 % of what it leads to, us. */
 double pooled_fade_us(const struct pooled_states *s, size_t k);
 
-/* passes.c: no work is done in state k, or no more than that of the one sample that spans it, and less than
- * before and behind: a core halts while its clock changes, and throttles from the first instruction of wide code on. */
+/* states.c: no work is done in state k, or no more than that of the one sample that spans it, and less than
+ * before and after: a core halts while its clock changes, and throttles from the first instruction of wide code on. */
 bool pooled_halts(const struct pooled *p, const struct pooled_states *s, size_t k);
 
 /* The mean time of a cycle before the switch, of each repetition. 0, or -1: out of memory. */
@@ -141,7 +141,7 @@ int pooled_clocks_before(struct pooled *p);
  * scratch: of 2 n. */
 size_t pooled_two_lengths(const double *x, size_t n, double apart, struct value_mode out[2], double *scratch);
 
-/* The clock behind the switch, relative to that before it within the same repetition (logarithms). */
+/* The clock after the switch, relative to that before it within the same repetition (logarithms). */
 struct pooled_clock {
     size_t n; /* stretches; 0: nothing tells the clock */
     struct pooled_clock_state {
@@ -156,7 +156,7 @@ struct pooled_clock {
 /* 0, or -1: out of memory. */
 int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, struct pooled_clock *out);
 
-/* other_kinds.c: warns of repetitions that ran at another clock than most throughout, and lets the limits of
+/* clock_course.c: warns of repetitions that ran at another clock than most throughout, and lets the limits of
  * frequencies hold theirs, too. 0, or -1: out of memory. */
 int pooled_tell_other_clocks(const struct pooled *p, const struct pooled_states *s, const struct pooled_clock *c,
                              struct phases *out);

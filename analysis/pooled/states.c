@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The states behind the switch: pieces of the pooled curve of the rate. A piece is a state where the repetitions
+ * The states after the switch: pieces of the pooled curve of the rate. A piece is a state where the repetitions
  * themselves run at its rate; one whose rate is but the mean of those that are still in the state before and those that
- * are already in the next is none, and how long the state before lasts in each repetition (passes.c) tells what it was.
+ * are already in the next is none, and how long the state before lasts in each repetition (states.c) tells what it was.
  */
 #include <gsl/gsl_sort.h>
 #include <math.h>
@@ -158,7 +158,7 @@ static double rate_between(const struct pooled *p, size_t r, double begin, doubl
     return work / time;
 }
 
-/* The rates of the states anew: in each repetition between its own borders, then pooled. x: scratch. */
+/* The rates of the states again: in each repetition between its own borders, then pooled. x: scratch. */
 static void relearn(const struct pooled *p, struct pooled_states *s, double *x)
 {
     for (size_t k = 0; k + 1 < s->n; k++) {
@@ -221,7 +221,7 @@ static void take_lengths(const struct pooled *p, struct pooled_states *s, double
     }
 }
 
-/* passes.c: fills `left`, and the states' rates anew. 0, or -1: out of memory. */
+/* states.c: fills `left`, and the states' rates again. 0, or -1: out of memory. */
 static int pooled_pass(const struct pooled *p, struct pooled_states *s)
 {
     size_t last[POOLED_STATES_MAX];
@@ -444,7 +444,7 @@ static double common_halt(const struct pooled *p, const struct pooled_states *s,
 }
 
 /* states.c: halts that each repetition shows at a time of its own, so that none is on the pooled curve: the curve is
- * pooled anew about each repetition's own border of two states. *found: the states are more. 0, or -1: out of
+ * pooled again about each repetition's own border of two states. *found: the states are more. 0, or -1: out of
  * memory. */
 static int pooled_find_between(const struct pooled *p, struct pooled_states *s, bool *found)
 {
@@ -502,7 +502,7 @@ static double late_error(const struct pooled *p)
     return n > 0 ? sum / n : 0;
 }
 
-/* All rates are told of that in the end. Where it begins late in a recording, what came before was taken for it. */
+/* All rates are reported of that in the end. Where it begins late in a recording, what came before was taken for it. */
 static void end_at_one(struct pooled *p, struct pooled_states *s)
 {
     double last = s->state[s->n - 1].rate;

@@ -6,4 +6,4 @@
 #pragma once
 
 #define INTERRUPTION_US 1.0      /* in a repetition: it was interrupted; shorter hiccups make a sample invalid */
-#define INTERRUPTION_SEEN_US 0.6 /* in one sample, where an interruption may have begun a wait anew */
+#define INTERRUPTION_SEEN_US 0.6 /* in one sample, where an interruption may have begun a wait again */

@@ -184,7 +184,7 @@ static void describe(struct wake_series *s, struct wake_stages *out)
     out->n = s->n_stages;
     for (size_t i = 0; i <= last; i++) {
         struct wake_stage *stage = &out->stage[i];
-        size_t kept = 0, next_from = SIZE_MAX, next_to = SIZE_MAX; /* behind the last stage nothing mixes */
+        size_t kept = 0, next_from = SIZE_MAX, next_to = SIZE_MAX; /* after the last stage nothing mixes */
         stage->idle_from_us = i > 0 ? out->stage[i - 1].idle_to_us : (struct estimate){s->idle[0], NAN, NAN};
         stage->idle_to_us = i < last ? wake_boundary(s, i, &next_from, &next_to) : (struct estimate){NAN, NAN, NAN};
         for (size_t p = s->begin[i]; p < s->begin[i + 1]; p++) {

@@ -23,7 +23,7 @@ struct core_kind {
 struct cpuid_regs {
     uint32_t eax, ebx, ecx, edx;
 };
-/* Who is asked for a subleaf of a leaf. */
+/* Who is requested a subleaf of a leaf. */
 typedef void cpuid_fn(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out);
 /* The CPU that this runs on. */
 cpuid_fn cpu_cpuid_here;
@@ -93,7 +93,7 @@ struct cpu_view {
     struct cpu_mask present, online;
     struct cpu_mask allowed;  /* to this process: affinity and cpuset */
     struct cpu_mask big;      /* hybrid parts: the performance cores; otherwise empty */
-    struct cpu_mask isolated; /* since boot (isolcpus): no process gets there that does not ask for it */
+    struct cpu_mask isolated; /* since boot (isolcpus): no process gets there that does not request it */
 };
 /*
  * Fills the view from `root` ("/sys", or a folder laid out like it) and the calling thread's affinity. What sysfs does

@@ -117,7 +117,7 @@ static void print_finding(FILE *out, const struct finding *f, unsigned width)
         fprintf(out, "    %-*s%s\n", LABEL_WIDTH, "undo", f->undo);
 }
 
-/* Returns whether --quiet-machine changes what the finding tells, where root asks for it. */
+/* Returns whether --quiet-machine changes what the finding tells, where root requests it. */
 static bool is_changed_for_a_run(const struct finding *f)
 {
     static const char ids[] = "governor,epp,turbo,cstates,smt,irqs,irq-affinity,workqueues,nmi-watchdog,rt-throttling,"

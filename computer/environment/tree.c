@@ -161,7 +161,7 @@ long tree_text(const struct tree *t, const char *path, char *out, size_t size)
     return length;
 }
 
-/* As much again as there is: files of /proc have no size to ask for. */
+/* As much again as there is: files of /proc have no size to request. */
 static char *read_growing(int fd)
 {
     size_t room = LINE_SIZE, used = 0;

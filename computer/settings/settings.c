@@ -504,7 +504,7 @@ const char *settings_left(const struct settings *s)
 
 /* ---- after a run that was killed ---- */
 
-/* Returns whether root has left something behind that this user may only see. */
+/* Returns whether root has left something after that this user may only see. */
 static bool left_by_another(const struct settings_roots *r)
 {
     int fd = open(r->state, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);

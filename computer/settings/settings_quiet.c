@@ -117,7 +117,7 @@ static bool no_other_cpu(struct quiet_plan *p)
 
 /* ---- interrupts ---- */
 
-/* Nobody has asked for it: it cannot come, and its CPU could not be put back as it was. */
+/* Nobody has requested it: it cannot come, and its CPU could not be put back as it was. */
 static bool irq_unused(const struct quiet_plan *p, unsigned irq)
 {
     char text[8];

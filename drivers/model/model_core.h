@@ -156,7 +156,7 @@ bool model_core_executes(const struct model_core *c);
 void model_core_idle(struct model_core *c, double us);
 /*
  * The thread executes a dependent chain of so many cycles. Throttling stalls what is near enough to the instructions
- * that requested it (throttle_distance), the last of which is `behind` instructions before the chain; halts, interrupts
+ * that requested it (throttle_distance), the last of which is `after` instructions before the chain; halts, interrupts
  * and another hyper-thread are part of the time it takes.
  */
 void model_core_chain(struct model_core *c, double cycles, double behind);

@@ -17,7 +17,7 @@ struct profile_command;
 /*
  * Forks; the program is not executed before profile_command_go(). MACHINE_OK, or MACHINE_BAD_INPUT: there is no such
  * program, or it is not executable. This process adopts orphans from then on (PR_SET_CHILD_SUBREAPER), so that
- * descendants can be told by their parents.
+ * descendants can be shown by their parents.
  */
 int profile_command_start(char *const argv[], struct profile_command **out, struct machine_error *err);
 /* MACHINE_OK, or MACHINE_FAILED: it cannot be executed. */

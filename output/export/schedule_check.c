@@ -130,7 +130,7 @@ int schedule_check_rows(const struct table *const *tables, size_t n, char *why, 
     return 0;
 }
 
-/* ---- parameters: what tables may hold, each value for itself, and a scheduler must not be told ---- */
+/* ---- parameters: what tables may hold, each value for itself, and a scheduler must not be reported ---- */
 
 enum { PERMILLE = 1000, RATIO_MOST = 2 * PERMILLE };
 

@@ -341,7 +341,7 @@ static size_t bars_data(const struct canvas *k, const struct chart_panel *p, enu
     return n;
 }
 
-/* A bar's text stands behind it; or in it, at its beginning, where another bar may begin at its end. */
+/* A bar's text stands after it; or in it, at its beginning, where another bar may begin at its end. */
 static void bar_texts(const struct canvas *k, const struct chart_panel *p, double pixels_per_unit)
 {
     for (size_t i = 0; i < p->n_bars; i++) {

@@ -2,7 +2,7 @@
 /*
  * Colours of plots that stand for something that a page may colour otherwise (light, dark). On its own, a picture has
  * the plain colour; in a page it has the style sheet's variable (data/report/style.css). Series: for readers who do not
- * tell red from green (after M. Okabe and K. Ito, Color Universal Design, 2008; darkened where white is behind them).
+ * tell red from green (after M. Okabe and K. Ito, Color Universal Design, 2008; darkened where white is after them).
  */
 #pragma once
 

@@ -46,7 +46,7 @@ void self_test_judge_others(const struct self_test_readings *r, const struct sec
 
 /* ---- the readings: self_test_readings.c ---- */
 
-/* The readings as characterize-readings/1; what is told of their machine: new references; NULL: out of memory. */
+/* The readings as characterize-readings/1; what is reported of their machine: new references; NULL: out of memory. */
 json_t *self_test_readings_json(const struct self_test_readings *r);
 json_t *self_test_machine_json(const struct self_test_readings *r, bool *failed);
 /*

@@ -103,7 +103,7 @@ static bool may_request(const char *name)
            (p.kernel->width > 256 || (p.kernel->width == 256 && p.kernel->weight == KERNEL_HEAVY));
 }
 
-/* The level of a kernel in all its rows of table frequency; -1: not told, or not one. */
+/* The level of a kernel in all its rows of table frequency; -1: unknown, or not one. */
 static int level_of(const struct table *t, const char *kernel)
 {
     double level = NAN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Programs that decide by a list of processors how wide their code is, how each is told otherwise, and where their
+ * Programs that decide by a list of processors how wide their code is, how each is reported otherwise, and where their
  * lists say something else than a measurement: data/verdict/programs.ini.
  */
 #pragma once
@@ -57,6 +57,6 @@ struct programs_told {
     enum kernel_weight code;
     unsigned bits;   /* that is preferred; 0: nothing is said of this program */
     unsigned uses;   /* what it uses here by its list, bits; 0: not known */
-    const char *set; /* how it is told; "": no way is known */
+    const char *set; /* how it is reported; "": no way is known */
 };
 struct programs_told programs_compare(const struct programs_answer *a, const struct program *p);

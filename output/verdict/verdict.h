@@ -60,7 +60,7 @@ struct verdict_side {
     struct verdict_width width[VERDICT_WIDTHS_MAX];
     const char *kernel[VERDICT_WIDTHS_MAX];
     struct estimate once_us[VERDICT_WIDTHS_MAX]; /* what a burst costs but for its work, more than the narrowest's */
-    struct verdict_cost cost;                    /* by the model; not asked for with fewer than two widths */
+    struct verdict_cost cost;                    /* by the model; not requested with fewer than two widths */
     /* measured: by how much each width takes longer than the widest for the same work, relative; NaN: it was not */
     struct estimate longer[VERDICT_WIDTHS_MAX];
     bool direct; /* the answer is by `longer` */

@@ -31,8 +31,9 @@ enum verdict_prefer { VERDICT_UNDECIDED, VERDICT_ANY, VERDICT_WIDTH };
 
 struct verdict_cost {
     enum verdict_prefer prefer;
-    unsigned bits;       /* VERDICT_WIDTH: the width */
-    unsigned rival;      /* VERDICT_UNDECIDED: the width that cannot be told from the best; 0: something is missing */
+    unsigned bits; /* VERDICT_WIDTH: the width */
+    unsigned
+        rival; /* VERDICT_UNDECIDED: the width that cannot be distinguished from the best; 0: something is missing */
     unsigned lacks_bits; /* something is missing: of which width */
     const char *lacks;   /* and what: "slowdown", ...; NULL: nothing */
     /* of the width with the same index, NaN where something is missing: */

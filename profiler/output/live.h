@@ -24,7 +24,7 @@ enum profile_live_wish { LIVE_GO_ON, LIVE_QUIT };
 int profile_live_begin(struct profile_live **out, char *why, size_t size);
 
 /*
- * Does what the keys since the last call ask for, and draws. It never waits for keys: call it ten times a second, so
+ * Does what the keys since the last call request, and draws. It never waits for keys: call it ten times a second, so
  * that they are answered promptly, with the same result until there is a newer one. The result may be freed when this
  * has returned: a view that was paused shows a copy of its own. Names may hold any bytes.
  */

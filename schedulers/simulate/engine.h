@@ -158,7 +158,7 @@ void engine_core_flush(struct engine *e, unsigned core);
  */
 int64_t engine_trigger(const struct engine *e, unsigned class, unsigned ipc, int64_t amount);
 
-/* For feeds: at this instant the CPU asks for its next segment; what is left of the present one, in its unit. */
+/* For feeds: at this instant the CPU requests its next segment; what is left of the present one, in its unit. */
 void engine_interrupt(struct engine *e, unsigned cpu);
 int64_t engine_left(struct engine *e, unsigned cpu);
 /* From now on, e->counts are counted, up to when the CPU is accounted for (engine_left). False: out of memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A fixed number of timers, of which the first to expire is known at any time; in the header, as the engine asks for
+/* A fixed number of timers, of which the first to expire is known at any time; in the header, as the engine requests
  * every row. */
 #pragma once
 

@@ -174,8 +174,8 @@ static int add(const struct tables_context *x, const struct payload *kernel, dou
                struct cells *out, struct machine_error *err)
 {
     char number[ESTIMATE_TEXT_MAX];
-    struct cell *c = tables_add_cell(out, kernel, NULL, x->options->n_active ? x->options->active[0] : 1, "%s_%s_every_%gus",
-                               kernel->name, count_text(count, number), every_us);
+    struct cell *c = tables_add_cell(out, kernel, NULL, x->options->n_active ? x->options->active[0] : 1,
+                                     "%s_%s_every_%gus", kernel->name, count_text(count, number), every_us);
     if (!c)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     c->number[COUNT] = (unsigned)count;

@@ -128,7 +128,8 @@ static int add_cells(const struct tables_context *x, const struct payload *kerne
 {
     bool fixed_already = x->options->fixed_ghz > 0;
     for (unsigned mode = fixed_already ? FIXED : AUTOMATIC; mode < MODES; mode++) {
-        struct cell *c = tables_add_cell(out, kernel, slowest, cores, "%s.%u.%s", kernel->name, cores, mode_names[mode]);
+        struct cell *c = tables_add_cell(out, kernel, slowest, cores, "%s.%u.%s", kernel->name, cores,
+                                         mode_names[mode]);
         if (!c)
             return machine_fail(err, MACHINE_BAD_INPUT, "name each kernel once", "kernel %s twice, or out of memory",
                                 kernel->name);

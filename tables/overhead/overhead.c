@@ -409,7 +409,7 @@ static bool missing_says(const struct table *t, const char *what)
     return false;
 }
 
-/* What is known of coming back up, where no cost of it was told from noise. */
+/* What is known of coming back up, where no cost of it was distinguished from noise. */
 static const char *about_up(const struct table *t)
 {
     bool changed = false, measured = false;

@@ -17,7 +17,7 @@ static const struct table_column columns[] = {
     {"mode", "", TABLE_WHOLE, true, 0}, /* of wait: 1 or 2 waits */
     TABLE_LIMITS("wait_us", "us", 1),   /* after the last wide instruction; rearm: after `by` */
     {"sd_us", "us", TABLE_REAL, false, 1},
-    TABLE_LIMITS("share", "", 3),            /* wait: of the mode; rearm: that began anew; toggle: in which it rose */
+    TABLE_LIMITS("share", "", 3),            /* wait: of the mode; rearm: that began again; toggle: in which it rose */
     {"rearmed", "", TABLE_TEXT, false, 0},   /* yes, no, undecided */
     {"duty_us", "us", TABLE_REAL, false, 1}, /* toggle: waiting time between two stretches of wide code */
     TABLE_LIMITS("trend_us", "us", 2),       /* toggle: by how much each wait is longer than the one before */
@@ -34,8 +34,8 @@ static const struct table_column columns[] = {
 static int add(struct cells *out, unsigned kind, const struct payload *from, const struct payload *to, unsigned cores,
                const char *by, double seconds)
 {
-    struct cell *c = tables_add_cell(out, from, to, cores, "%s_%s_%s_%u_%s", relaxation_what[kind], from->name, to->name,
-                               cores, by);
+    struct cell *c = tables_add_cell(out, from, to, cores, "%s_%s_%s_%u_%s", relaxation_what[kind], from->name,
+                                     to->name, cores, by);
     if (!c)
         return -1;
     c->number[0] = kind;

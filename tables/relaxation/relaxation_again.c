@@ -17,7 +17,7 @@
 #define LEFT_MOST 2.0 /* of what a ramp usually leaves: when most of them leave more, they are no such ramp */
 enum { REARM_MORE = 4 /* times the repetitions, where fewer do not decide */ };
 
-/* ---- what starts it anew ---- */
+/* ---- what starts it again ---- */
 
 static int anew_of(const struct relaxation_rig *r, const struct relaxation_rise *rise)
 {
@@ -36,7 +36,7 @@ static bool rearm_row(const struct relaxation_rig *r, const struct relaxation_ri
         twice += anew == 0 && !(rise[i].at_us < r->wait_us);
         other += anew < 0;
     }
-    /* A double wait hides that another began anew within it: it counts only where single ones went on as well. */
+    /* A double wait hides that another began again within it: it counts only where single ones went on as well. */
     if (no)
         no += twice;
     else

@@ -50,7 +50,7 @@ static bool agree(const struct relaxation_waits *w)
 struct pilot {
     bool found, flat; /* flat: the frequency does not rise, or by too little */
     size_t n, rose;   /* repetitions; those in which it rose */
-    bool again;       /* may be tried anew, with more repetitions */
+    bool again;       /* may be tried again, with more repetitions */
     char why[300];
 };
 
@@ -177,7 +177,7 @@ static int look_once(struct relaxation_rig *r, size_t runs, struct pilot *p, str
     return MACHINE_OK;
 }
 
-/* Finds the levels and about how long the wait is. Long waits are often begun anew: then it takes more repetitions. */
+/* Finds the levels and about how long the wait is. Long waits are often begun again: then it takes more repetitions. */
 static int relaxation_cells_pilot(struct relaxation_rig *r, struct pilot *p, struct machine_error *err)
 {
     int status = MACHINE_OK;

@@ -53,7 +53,7 @@ static double slow_level(const struct trace *t, const struct sights_span *s, siz
 
 /*
  * The highest level that at least two repetitions end at (a single one may have been raised by something else): where
- * other programs start the wait anew again and again, most repetitions may still be slow then. `end`: at what each
+ * other programs start the wait again again and again, most repetitions may still be slow then. `end`: at what each
  * ends, ascending, without NaN.
  */
 static double fast_level(const double *end, size_t n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * When a core speeds up after the code that slowed it has ended: found in each repetition by itself, because the
- * distribution is what is asked for, and where the rise takes its time by the shape that all of them have. Pure: from
+ * distribution is what is requested, and where the rise takes its time by the shape that all of them have. Pure: from
  * traces of sequences that end in plain code.
  */
 #pragma once
@@ -84,7 +84,7 @@ int relaxation_ramp(const struct trace *t, const struct sights_span *s, size_t n
 #define RELAXATION_APART 5.0
 
 /* Where a known ramp begins in the samples of one repetition (least squares), whose best split is at `split` us. *left:
- * the mean square that it leaves behind that, in squares of ramp->noise. */
+ * the mean square that it leaves after that, in squares of ramp->noise. */
 double relaxation_ramp_begin(const struct relaxation_window *w, double split, const struct relaxation_ramp *ramp,
                              double *left);
 
@@ -122,19 +122,19 @@ struct relaxation_waits {
     size_t others;                  /* neither length, or at once: something else changes the frequency */
     size_t close;                   /* within 15 % of one wait, or of two where there are such */
     size_t at_once;                 /* of these: within RELAXATION_AT_ONCE_US */
-    size_t interrupted;             /* discarded, unless kept: something may have started the wait anew */
+    size_t interrupted;             /* discarded, unless kept: something may have started the wait again */
     bool kept;                      /* fewer than one in five were left alone: the interrupted ones are used, too */
     size_t never;                   /* did not rise in the window, uninterrupted */
-    /* of those whose last interruption lay in the middle of the wait: whether it began anew then */
+    /* of those whose last interruption lay in the middle of the wait: whether it began again then */
     size_t rearmed, not_rearmed;
     struct estimate after_interrupt_us; /* from the interruption to the rise, of the rearmed */
 };
 /*
  * Where hardly any repetition was left alone (a timer that ticks more often than the wait is long) the interrupted ones
- * are used as if they had been: if interruptions did start the wait anew, these waits would scatter, which the caller
+ * are used as if they had been: if interruptions did start the wait again, these waits would scatter, which the caller
  * sees (others, never). A mode holds what lies within six standard deviations of one wait (1 % or 4 us at least, 15 %
  * at most, or four up to 40 % where waits scatter so much). The one at twice the wait is taken for one only where at
- * least three repetitions lie there, and more than waits that went unnoticed begun anew at random times would bring
+ * least three repetitions lie there, and more than waits that went unnoticed begun again at random times would bring
  * there once in 1000 tables. The share of a mode is that among the repetitions that nothing interrupted until the first
  * wait was over, whatever came later: longer waits are interrupted more often, and leaving those out would make them
  * look rarer than they are. Limits: means by Student's t, shares by Clopper and Pearson, the upper one
@@ -143,8 +143,8 @@ struct relaxation_waits {
 int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxation_waits *out);
 
 /*
- * Whether a burst of other code in the waiting time started it anew. at_us: the rise, after the burst; done_us: how
- * much of the wait had passed at the burst's end. 1: anew; 0: not; -1: neither once nor twice the wait fits.
+ * Whether a burst of other code in the waiting time started it again. at_us: the rise, after the burst; done_us: how
+ * much of the wait had passed at the burst's end. 1: again; 0: not; -1: neither once nor twice the wait fits.
  */
 int relaxation_rearmed(double at_us, double done_us, double wait_us);
 

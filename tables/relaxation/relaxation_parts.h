@@ -17,12 +17,12 @@ extern const size_t relaxation_n_rearming;
 
 /* Windows, in us: how long the code runs that slows the core (a transition takes up to about 100 us, G 3.2.2), ... */
 #define RELAXATION_FROM_US 500.0
-#define RELAXATION_BURST_US 20.0   /* ... the code that may start the wait anew, ... */
+#define RELAXATION_BURST_US 20.0   /* ... the code that may start the wait again, ... */
 #define RELAXATION_AGAIN_US 150.0  /* ... the code that slows the core, when it toggles, ... */
 #define RELAXATION_PILOT_US 5000.0 /* ... what is searched for a wait: twice the 2 ms of the Intel manual, and room */
 #define RELAXATION_PERIOD_US 2.0
 
-/* The frequency after the code that slows the core, and that of the plain code behind it when it runs alone; by their
+/* The frequency after the code that slows the core, and that of the plain code after it when it runs alone; by their
  * 95 % limits over repetitions in turns, or over blocks of neighbouring ones where these are wider. GHz. */
 struct relaxation_step {
     struct estimate slow_ghz, plain_ghz;

@@ -19,7 +19,7 @@
 #define REJECT 5.0
 enum { PAIRS = 24, BRIEF_PAIRS = 12, TRIES = 4 };
 
-/* The frequency of plain code in a window behind `before`; NaN: something interrupted all tries. */
+/* The frequency of plain code in a window after `before`; NaN: something interrupted all tries. */
 static int relaxation_plain_one(struct sequence *q, const struct payload *before, double before_us,
                                 const struct payload *plain, double window_us, double *ghz, struct machine_error *err)
 {

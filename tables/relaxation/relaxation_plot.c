@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The plot of the table relaxation: waits, and the shares of what starts them anew or toggles. */
+/* The plot of the table relaxation: waits, and the shares of what starts them again or toggles. */
 #include <math.h>
 
 #include "tables/relaxation/relaxation_parts.h"

@@ -14,7 +14,7 @@
 
 /*
  * The place that splits a ramp best into slow and fast is a part of its time constant
- * behind its beginning. So the ramp is fitted to all repetitions together, each shifted to where it begins, and then
+ * after its beginning. So the ramp is fitted to all repetitions together, each shifted to where it begins, and then
  * looked for in each again, in turns: together that is the least-squares fit of one shape with a beginning for each
  * repetition.
  */
@@ -26,10 +26,10 @@
 #define CLEARLY 20.0       /* by which Schwarz's criterion must be better */
 #define AFTER_PERIODS 20.0 /* looked at after the rise at first; doubled until it is over */
 #define AFTER_TAUS 4.0
-#define BEGIN_TAUS 1.5   /* what lies this far behind determines the beginning */
+#define BEGIN_TAUS 1.5   /* what lies this far after determines the beginning */
 #define FINE_US 0.01     /* to which a beginning is sought */
 #define ENOUGH_US 0.3    /* noise moves it by so much: less than waits scatter by */
-#define EARLIER_TAUS 0.6 /* than the best split of a ramp into slow and fast, which is 0.15 behind its beginning */
+#define EARLIER_TAUS 0.6 /* than the best split of a ramp into slow and fast, which is 0.15 after its beginning */
 #define LATER_TAUS 0.3
 #define SCATTER_TAUS 0.1
 #define UNSURE 10.0
@@ -50,7 +50,7 @@ struct view {
     struct relaxation_window w;
     struct relaxation_rise *rise;
     double at;   /* its beginning */
-    double left; /* mean square of what the ramp leaves behind its beginning; 0: not known yet */
+    double left; /* mean square of what the ramp leaves after its beginning; 0: not known yet */
     bool apart;  /* far more is left than in the others: it does something else */
 };
 

@@ -34,7 +34,7 @@ struct relaxation_seen {
     bool none; /* the frequency does not change: `why` says by how much less than what */
     char why[160];
     struct estimate wait_us, share, slow_ghz,
-        fast_ghz; /* of the wait, of its first mode; wait_us unknown: none is told */
+        fast_ghz; /* of the wait, of its first mode; wait_us unknown: none is reported */
     size_t n;     /* repetitions */
 };
 /* What the switch of r->cell shows with r->cores active; nothing where cycles are counted. MACHINE_OK, or *err and its
@@ -60,7 +60,7 @@ void relaxation_put_wait(const struct relaxation_rig *r, struct estimate e);
 __attribute__((format(printf, 3, 4))) void relaxation_add_missing(const struct relaxation_rig *r, const char *by,
                                                                   const char *format, ...);
 
-/* ---- relaxation_again.c: what starts a wait anew, other code in the middle of it or the wide code itself ---- */
+/* ---- relaxation_again.c: what starts a wait again, other code in the middle of it or the wide code itself ---- */
 
 /* Repetitions of a toggling cell: so many stretches of plain code. */
 enum { RELAXATION_TOGGLES = 7 };

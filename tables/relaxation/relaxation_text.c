@@ -85,7 +85,7 @@ static void tell_wait(FILE *out, const struct table *t, size_t row)
                     estimates_field_text(t, i, "wait_us", 1, us));
 }
 
-/* Why a wait that was measured is not told. */
+/* Why a wait that was measured is not known. */
 static void tell_against(FILE *out, const struct table *t, size_t row, enum estimates_wait_support support,
                          size_t against)
 {

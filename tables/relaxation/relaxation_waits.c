@@ -20,7 +20,7 @@
 #define WIDE_SIGMAS 4.0  /* the same of a wait that scatters so much that six reach beyond WITHIN */
 #define WIDTH_LEAST_US 4.0
 #define WIDTH_LEAST 0.01  /* of a wait */
-#define CHANCE_MOST 0.001 /* that waits begun anew at random times gather at twice the wait */
+#define CHANCE_MOST 0.001 /* that waits begun again at random times gather at twice the wait */
 #define FIRST_OVER 1.2    /* the first wait is over */
 #define REJECT 6.0
 enum { TWICE_LEAST = 3, ALONE_PART = 5 /* a fifth */, RARE = 10 /* one in so many */, PEAK_PART = 4 };
@@ -68,7 +68,7 @@ static bool belongs(const struct shape *s, int k, double x)
 }
 
 /*
- * Whether values gather at twice the wait. Something that nobody noticed may have started waits anew, at random times:
+ * Whether values gather at twice the wait. Something that nobody noticed may have started waits again, at random times:
  * these then last for any time from one wait to two (and fewer of them longer). So what lies around twice the wait is
  * held against what lies elsewhere beyond one.
  */

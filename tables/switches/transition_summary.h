@@ -32,7 +32,7 @@ struct transition_summary {
     /*
      * Time lost against a core that runs at its final level from time 0 on: the sum over the phases after time 0 of
      * duration * (1 - ipc_ratio * f / f_final), where a halt's ipc_ratio is 0. So work done while throttled counts, at
-     * its own frequency, as does what is gained before a fall of the frequency (the assumption behind the break-even
+     * its own frequency, as does what is gained before a fall of the frequency (the assumption after the break-even
      * times of the Skylake-SP dissertation, section 5.2.3). The wait for a higher frequency does not count: it is the
      * price of the wide code before, and paid once whatever follows. Limits: from those of durations, ratios and
      * frequencies. Nothing found: NaN. The overhead table measures the same by the time that the code itself takes.
@@ -53,7 +53,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
 
 /*
  * What is left of a summary where the recording ended before everything was over: undecided, and the frequency before
- * the switch. Its phases, too, are told by what follows them, and so are its limits.
+ * the switch. Its phases, too, are shown by what follows them, and so are its limits.
  */
 void transition_summary_withhold(struct transition_summary *s);
 

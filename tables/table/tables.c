@@ -42,7 +42,7 @@ static void make_harmless(char *id)
 }
 
 struct cell *tables_add_cell(struct cells *c, const struct payload *a, const struct payload *b, unsigned active_cores,
-                       const char *id, ...)
+                             const char *id, ...)
 {
     static const struct payload none = {.kernel = NULL};
     char name[TABLES_CELL_ID_MAX];

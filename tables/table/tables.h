@@ -97,8 +97,8 @@ struct cells {
 /* A new cell of one kernel, two, or none (NULL), otherwise zeroed, cpu -1, with this id (made harmless for file names);
  * NULL: out of memory or the id is there. */
 __attribute__((format(printf, 5, 6))) struct cell *tables_add_cell(struct cells *c, const struct payload *a,
-                                                             const struct payload *b, unsigned active_cores,
-                                                             const char *id, ...);
+                                                                   const struct payload *b, unsigned active_cores,
+                                                                   const char *id, ...);
 void tables_free_cells(struct cells *c);
 
 /* The part of a table that schedulers read (output/export); a table may be the source of one such part. */

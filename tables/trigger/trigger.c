@@ -54,7 +54,8 @@ static int add_cell(struct cells *out, unsigned kind, const struct payload *a, c
                     double seconds)
 {
     const char *what = trigger_kinds[kind].name;
-    struct cell *c = tables_add_cell(out, a, b, cores, "%s_%s%s%s_%u", what, a->name, b ? "_" : "", b ? b->name : "", cores);
+    struct cell *c = tables_add_cell(out, a, b, cores, "%s_%s%s%s_%u", what, a->name, b ? "_" : "", b ? b->name : "",
+                                     cores);
     if (!c)
         return -1;
     c->number[0] = kind;

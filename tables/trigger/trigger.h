@@ -18,7 +18,7 @@ struct trigger_look {
     struct estimate ratio, null;  /* of its frequency to that of the plain code around it, and of that code itself */
     struct estimate freq, plain;  /* GHz */
     double rate, level;           /* counted instructions per core cycle; mean license level, NaN: not counted */
-    bool lower, unsure;           /* a lower frequency or a higher level; may be lower, by less than can be told */
+    bool lower, unsure;           /* a lower frequency or a higher level; may be lower, by less than can be reported */
     bool throttled, undecided;    /* at first, or nobody can tell */
     struct estimate instructions; /* until then: at least; at most, with the first slow sample */
     double below, lasts_us;       /* what would have been found: a rate below this part of the full one, for so long */
@@ -130,7 +130,7 @@ struct estimate trigger_bursts_rate(const struct trigger_bursts *b, size_t kind)
 
 /* Whether a ratio is surely below 1, by more than its null and than the least step of a clock. */
 bool trigger_lower(const struct estimate *ratio, const struct estimate *null);
-/* ... or surely below 1, but by too little to be told from a clock that moves by itself. */
+/* ... or surely below 1, but by too little to be distinguished from a clock that moves by itself. */
 bool trigger_unsure(const struct estimate *ratio, const struct estimate *null);
 
 /* A row's fields that all kinds have. */

@@ -173,7 +173,7 @@ static void count_throttle_row(const struct search *s, struct table *rows, const
         count_row(s, rows, &r, *instructions, 0, s->b->rounds);
 }
 
-/* What the references of a kind ask for, whose grade is above that of plain code. */
+/* What the references of a kind request, whose grade is above that of plain code. */
 static struct trigger_row row_of_kind(const struct search *s, size_t kind, int grade)
 {
     struct trigger_row r = s->plain;

@@ -12,7 +12,7 @@
 enum { PARTS = 12, REPEATS = 12, BRIEF_REPEATS = 8 };
 
 /* After clean code licenses lapse within 2 ms (the Intel manual, G 3.2.2): what is still requested later is due to
- * what the code has left behind. */
+ * what the code has left after. */
 #define DIRTY_BURST_US 200.0
 #define DIRTY_FROM_US 2100.0
 #define DIRTY_WINDOW_US 1400.0
@@ -22,7 +22,7 @@ enum { PARTS = 12, REPEATS = 12, BRIEF_REPEATS = 8 };
 enum { NULLS, TREATED, OTHERS_KINDS };
 
 /*
- * Rounds of the null and the treatment, and their row: what the treatment asks for against the null. *r is filled but
+ * Rounds of the null and the treatment, and their row: what the treatment requests against the null. *r is filled but
  * for what is known of the code alone.
  */
 static int others_row(struct trigger_bursts *b, trigger_round *round, bool throttled, struct trigger_row *r,

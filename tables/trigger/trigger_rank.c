@@ -85,7 +85,7 @@ static bool is_lower(const struct table *t, size_t row, double cores)
            !isnan(table_number(t, row, "freq_ghz"));
 }
 
-/* A row of its own with a lower frequency: limits of density are told of rows that are there, too. */
+/* A row of its own with a lower frequency: limits of density are reported of rows that are there, too. */
 static bool tells_frequency(const struct table *t, size_t row, double cores)
 {
     return is_lower(t, row, cores) && !table_says(t, row, "what", "density limit");

@@ -192,7 +192,7 @@ static int umask_plan(const struct tables_context *x, struct cells *out, struct 
     for (size_t k = 0; k < n; k++)
         for (size_t first = 0; first < e.n_umasks; first += first < BITS ? REPETITIONS_EVENTS_MAX : 1) {
             struct cell *c = tables_add_cell(out, &kernels[k], NULL, one.active_cores, "%02x.%s.%02x", e.select,
-                                       kernels[k].name, e.umasks[first]);
+                                             kernels[k].name, e.umasks[first]);
             if (!c)
                 return machine_fail(err, MACHINE_BAD_INPUT, "name each kernel once",
                                     "kernel %s twice, or out of memory", kernels[k].name);

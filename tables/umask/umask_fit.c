@@ -519,8 +519,7 @@ void umask_findings(FILE *out, const struct table *t)
         if (umask_document_of(document) != MEANING_UNDOCUMENTED) {
             documented++;
             /* where nothing was throttled for sure, it is not known what would be counted */
-            bool seen = umask_document_of(document) != MEANING_THROTTLED ||
-                        table_says(t, row, "reading", "throttled");
+            bool seen = umask_document_of(document) != MEANING_THROTTLED || table_says(t, row, "reading", "throttled");
             all_kinds = all_kinds && seen && kinds_ran(t, row);
         }
         disagreeing += table_text(t, row, "disagrees") != NULL;

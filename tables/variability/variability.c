@@ -562,8 +562,8 @@ static void draw_workload(const struct table *t, struct chart *c, const char *wo
             draw_published(c, p, r);
         if (row == t->n_rows)
             continue;
-        add_percent(c, p, tables_refinement_names[r], table_number(t, row, "spread"), (struct chart_bar){.lanes = lanes},
-                    true);
+        add_percent(c, p, tables_refinement_names[r], table_number(t, row, "spread"),
+                    (struct chart_bar){.lanes = lanes}, true);
         add_percent(c, p, tables_refinement_names[r], table_number(t, row, "p99"),
                     (struct chart_bar){.colour = CHART_INK, .dot = true, .lanes = lanes}, false);
     }

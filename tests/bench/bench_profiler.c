@@ -53,7 +53,7 @@ static double bench_seconds(clock_t since)
     return (double)(clock() - since) / CLOCKS_PER_SEC;
 }
 
-/* Adds all up, and asks for a result; false: out of memory. */
+/* Adds all up, and requests a result; false: out of memory. */
 static bool bench_run(const struct profile_setup *setup, const struct profile_record *records, double *adding,
                       double *asking)
 {

@@ -4,7 +4,7 @@
  * lose, what a sample costs, and how far the frequency that chains give is from a long mean on the same core; idle, and
  * beside a program that is busy all the time. Prints the aims and whether they are met.
  *
- * Lost: at each moment behind the switch the mean over the middle half of some hundred short repetitions, of the time
+ * Lost: at each moment after the switch the mean over the middle half of some hundred short repetitions, of the time
  * that the sample there took, relative to late ones of the same repetition. The cost of a sample: the payload gains so
  * much more in longer ones, which gives its rate; what is then missing in the short ones is the cost.
  */

@@ -3,7 +3,7 @@
  * All tables on models whose parameters are drawn at random, against those parameters: for each column how many cells
  * have a value, how many limits hold the truth, and how many cells are off or wrong.
  *
- * score_tables random|wild|world [FIRST_SEED [COUNT [TABLE]]] [-v] [-o]
+ * score_tables random|wild|scenario [FIRST_SEED [COUNT [TABLE]]] [-v] [-o]
  *     -v: each cell that is off; -o: or outside its limits
  */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * libFuzzer target: any bytes as one of the files that --check environment reads: the first byte chooses it. What is
- * behind the first byte 1 is its content at the second look, or that of the file that belongs to it. Texts must be fit
+ * after the first byte 1 is its content at the second look, or that of the file that belongs to it. Texts must be fit
  * to show, parts of the time parts, lists sorted; what snapshots say of themselves must not differ.
  */
 #include <ftw.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * libFuzzer target: any bytes as a workload, behind a byte of options; with one of them, what is behind the last byte 1
+ * libFuzzer target: any bytes as a workload, after a byte of options; with one of them, what is after the last byte 1
  * is a file of time stamps. What is refused must be refused in one line; what is read must be rows that a simulation
  * can play, in their shortest form, the same each time, as long on all CPUs, and as much work of tasks as of CPUs.
  */

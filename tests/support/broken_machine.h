@@ -13,7 +13,7 @@ enum fault {
     FAULT_TSC_STEP,   /* the TSC advances in steps of `factor` ticks */
     FAULT_TSC_BACK,   /* ... goes back by so many once in each recording */
     FAULT_COST,       /* of short samples only this part is work */
-    FAULT_JITTER,     /* every other reading is late by this part of the sample behind it */
+    FAULT_JITTER,     /* every other reading is late by this part of the sample after it */
     FAULT_INTERRUPTS, /* one reading in 12 comes 1 us late: some 40000 a second */
     FAULT_LOST,       /* one reading in 200 comes after this many microseconds more */
     FAULT_REGISTER,   /* 198H holds `value` */

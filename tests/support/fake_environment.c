@@ -259,7 +259,7 @@ void fake_environment_make(char root[FOLDER_PATH_MAX])
     fake_environment_renew(root);
     for (int cpu = 0; cpu < FAKE_CPUS; cpu++)
         put_cpu(root, cpu);
-    /* the byte behind the four of the attributes is 0; a string ends there, and so does the file */
+    /* the byte after the four of the attributes is 0; a string ends there, and so does the file */
     folder_put(root, "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c", "\6\1\1\1\1");
     folder_put_line(root, "run/lock", "");
 }

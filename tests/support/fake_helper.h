@@ -18,14 +18,14 @@ struct fake_helper {
     unsigned try_reason;
     int prepare_errno, run_errno;
     unsigned prepare_reason, run_reason;
-    int no_sibling;            /* nothing to park: refused where that is asked for */
+    int no_sibling;            /* nothing to park: refused where that is requested */
     unsigned bad_from, bad_to; /* repetitions whose chains take no time, from 1 on; 0: none */
     int map_fails;
     unsigned nmis_in_first; /* repetitions with an NMI in them, before those without */
     uint64_t masked_ticks;  /* how long interrupts are masked in the next repetition */
     unsigned cut;
     unsigned readings; /* of a repetition at most; 0: as many as there is room for */
-    /* A core with licenses, where the readings are as far apart as was asked for and raw events count what those of a
+    /* A core with licenses, where the readings are as far apart as was requested and raw events count what those of a
      * Skylake-SP do: at which level it runs scalar code, 256 and 512 bits. */
     int licenses;
     unsigned level_of[3];

@@ -10,8 +10,8 @@ void folder_make(char path[FOLDER_PATH_MAX]);
 void folder_remove(const char *path);
 /* Writes a file, with the folders that lead to it. */
 void folder_put(const char *folder, const char *name, const char *text);
-/* The same with a line end behind the text. */
+/* The same with a line end after the text. */
 void folder_put_line(const char *folder, const char *name, const char *text);
-/* What a file says, until the next call, without the line ends behind it: what is written over a longer text in a file
+/* What a file says, until the next call, without the line ends after it: what is written over a longer text in a file
  * that cannot be cut leaves some. "(not there)" where it is not. */
 const char *folder_get(const char *folder, const char *name);

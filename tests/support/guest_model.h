@@ -15,7 +15,7 @@ int guest_model_truth(const struct model *m, const char *from, const char *to, s
 
 /*
  * Measures the switch with all that `--transition` does by default, and judges the answer; why: what is not right.
- * `details`: NULL, or where the answer is told if it is not right. MACHINE_OK, or *err and its status.
+ * `details`: NULL, or where the answer is reported if it is not right. MACHINE_OK, or *err and its status.
  */
 int guest_model_judge(const struct model *m, const char *from, const char *to, uint64_t seed,
                       enum guest_verdict *verdict, FILE *details, struct machine_error *err);

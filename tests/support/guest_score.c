@@ -13,7 +13,7 @@
 #define START_US 1.0
 #define RATIO_BOUND 0.1
 #define STEP_BOUND 0.01
-#define SMALL_HALT_US 1.0 /* need not be told from throttling */
+#define SMALL_HALT_US 1.0 /* need not be distinguished from throttling */
 
 /* The reasons: what contradicts the truth, and what is left open. */
 struct reasons {
@@ -170,7 +170,7 @@ static void judge_phases(struct reasons *r)
 
 /* ---- the clock ---- */
 
-/* The clock at the end over that before the switch; NaN: not told. */
+/* The clock at the end over that before the switch; NaN: unknown. */
 static double found_step(const struct phases *p)
 {
     double before = NAN, after = NAN;

@@ -10,10 +10,11 @@
 #include "tests/support/guest_traces.h"
 
 /*
- * Right: each phase behind the switch of the right kind, durations (of a ramp: its time constant) within 0.4 us or
+ * Right: each phase after the switch of the right kind, durations (of a ramp: its time constant) within 0.4 us or
  * 15 %, ratios within 0.1, the step of the clock within 1 %, both of two lengths, nothing invented; a halt of less than
- * 1 us need not be told from throttling. Undecided: the answer says that it does not know, tells a part of it without
- * saying that there is no more, or finds nothing and does not say that it would have. Anything else is false.
+ * 1 us need not be distinguished from throttling. Undecided: the answer says that it does not know, tells a part of
+ * it without saying that there is no more, or finds nothing and does not say that it would have. Anything else is
+ * false.
  */
 enum guest_verdict { GUEST_RIGHT, GUEST_UNDECIDED, GUEST_FALSE, GUEST_VERDICTS };
 enum guest_verdict guest_judge(const struct guest_truth *truth, const struct phases *p, char *why, size_t why_size);

@@ -14,7 +14,7 @@ static struct sigaction before;
 static uint32_t made_numbers;
 static bool within_chain;
 
-/* The number of the chain that the code at `at` belongs to; -1: none. They lie behind each other in their file. */
+/* The number of the chain that the code at `at` belongs to; -1: none. They lie after each other in their file. */
 static int chain_at(uintptr_t at)
 {
     static uint64_t (*const chain[MADE_CHAINS])(uint64_t *) = {kernel_chain_short, kernel_chain_long,

@@ -47,7 +47,7 @@ static void put_made_number(struct made_reader *r, const char *column, const cha
         fail_msg("%s:%zu: %s=%s is no number", r->path, r->line, column, text);
 }
 
-/* The fields at the beginning of `text`; returns what comes behind them. */
+/* The fields at the beginning of `text`; returns what comes after them. */
 static const char *put_made_fields(struct made_reader *r, const char *text)
 {
     for (;;) {

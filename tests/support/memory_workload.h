@@ -10,7 +10,7 @@ enum { MEMORY_CPUS_MAX = 8, MEMORY_TASKS_MAX = 64 };
 
 struct memory_workload {
     struct sim_workload w;
-    size_t at_once; /* rows that a reader gets at most; 0: as many as it asks for */
+    size_t at_once; /* rows that a reader gets at most; 0: as many as it requests */
     struct memory_stream {
         struct sim_row *rows;
         size_t n, next;

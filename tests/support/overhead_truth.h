@@ -13,7 +13,7 @@ struct overhead_truth {
 /*
  * For a switch from `from` to `to` and back, with so many active cores. Down: each phase before the last one loses
  * the part of its duration that its rate falls short of the last one's, less what a switch of code alone does. Up:
- * the halt after the slow phase. Both are means over the scatter of the count that asks for more. Fails the test
+ * the halt after the slow phase. Both are means over the scatter of the count that requests more. Fails the test
  * where the model cannot run a kernel.
  */
 void overhead_truth(const struct model *m, const char *from, const char *to, unsigned cores,

@@ -13,7 +13,7 @@ enum { RANDOM_MODEL_TEXT = 16384 };
  * turbo frequencies of their own, steps, ratios, halts, waits, demands, mixtures, rates and voltages at random; the
  * same seed gives the same text. What the parameters have in common with real processors, so that a measurement can
  * tell them: neighbouring levels and groups are at least 3 % apart, throttling is to 0.65 or less for 5 us or more, two
- * throttled stretches differ by a fifth, what counts instructions before it asks for more does so for 4 us or more, all
+ * throttled stretches differ by a fifth, what counts instructions before it requests more does so for 4 us or more, all
  * transitions begin with the same throttled stretch, a transition is over within 150 us, the wait is 300 to 900 us.
  */
 void random_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed);

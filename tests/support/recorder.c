@@ -20,7 +20,7 @@ struct session {
     size_t n;
     size_t at; /* the state that holds the last reading */
     struct interruption in;
-    size_t taken; /* samples, of those that the grid asks for */
+    size_t taken; /* samples, of those that the grid requests */
 };
 
 enum sampler choose_sampler(struct rng *r)

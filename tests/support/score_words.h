@@ -27,7 +27,7 @@ struct score_words {
     const char *csv; /* --csv: the one trace goes there, "-": to standard output; NULL: not given */
 };
 
-/* KIND|all [FIRST_SEED [COUNT]] and the options; 0, or -1: the usage was told on standard error. */
+/* KIND|all [FIRST_SEED [COUNT]] and the options; 0, or -1: the usage was reported on standard error. */
 int score_words_read(struct score_words *w, int argc, char **argv);
 /* Exit status. */
 int score_write_csv(const struct trace *t, const char *path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The memory of unit tests, which takes the place of the C library's: what is allocated is full of bytes 255 (NaN as a
- * number, far off as an index or a pointer), and so is what lies behind it and what was given back, so that one who
- * reads there notices; who writes behind what he has is told when he gives it back. What the tested code and
+ * number, far off as an index or a pointer), and so is what lies after it and what was given back, so that one who
+ * reads there notices; who writes after what he has is reported when he gives it back. What the tested code and
  * the helpers of tests allocated must be given back when the program ends, or it fails. Not where sanitizers run, which
  * see more. Allocations that succeed leave EUCLEAN in errno, which means nothing after a success.
  */

@@ -15,5 +15,6 @@ void rig_measure(const struct table_kind *k, const struct model *m, const struct
 char *rig_findings(const struct table_kind *k, const struct table *t);
 char *rig_printed(const struct table_kind *k, const struct table *t);
 
-/* A model whose mean values describe it: waits are not doubled or begun anew, counts of instructions do not scatter. */
+/* A model whose mean values describe it: waits are not doubled or begun again, counts of instructions do not
+ * scatter. */
 void rig_load_plain(const char *name, struct model *m);

@@ -11,8 +11,9 @@
 #include "tests/support/model_truth.h"
 
 static const double RELATIVE = 0.01, MICROSECONDS = 1;
-#define SHORT_US 4.0 /* a phase that is shorter than about four samples of 1 us is not told from what surrounds it */
-#define ALIKE 0.15   /* relative: neighbouring throttles that differ by less, or a rate within half of it from full */
+#define SHORT_US                                                                                                       \
+    4.0 /* a phase that is shorter than about four samples of 1 us is not distinguished from what surrounds it */
+#define ALIKE 0.15 /* relative: neighbouring throttles that differ by less, or a rate within half of it from full */
 
 struct check {
     const struct model *model;
@@ -160,7 +161,7 @@ static bool resolved(const struct model_truth *t)
     return true;
 }
 
-/* Whether the phases are of one kind whichever count it happens to be after which more is asked for. */
+/* Whether the phases are of one kind whichever count it happens to be after which more is requested. */
 static bool one_way(const struct check *c, const char *from, const char *to, unsigned cores,
                     const struct model_truth *usual, bool all_resolved)
 {
@@ -294,7 +295,7 @@ static void check_throttle(struct check *c, size_t row)
     verdict(c, row, "phase", !isnan(phase), (phase > 0) == there, phase > 0 ? "is too many" : "is missed");
     if (!(phase > 0) || !there)
         return;
-    /* cold code hides it: seen is what comes behind, but it must not be denied */
+    /* cold code hides it: seen is what comes after, but it must not be denied */
     bool within = us <= table_number(c->table, row, "duration_us_hi");
     cell_between(c, row, "duration_us", within ? us - cold_us : us, us, MICROSECONDS);
     cell(c, row, "ipc_ratio", ratio);
@@ -308,7 +309,7 @@ static unsigned class_of(const struct check *c, const char *kernel)
     return t.phases[t.n - 1].class_;
 }
 
-/* Whether a class that lowers the frequency was asked for on the way to the one that is held: it is kept, too, and
+/* Whether a class that lowers the frequency was requested on the way to the one that is held: it is kept, too, and
  * where its wait may be double the core goes back to it, or stays, when that of the other is over. */
 static bool kept_by_another(const struct check *c, const char *kernel)
 {
@@ -364,7 +365,7 @@ static void check_relaxation(struct check *c, size_t row)
             verdict(c, row, "rearmed", decided, yes == (c->model->interrupts[0].rearm > 0.5), verdict_is);
         return;
     }
-    /* a class of the level that is kept is needed: a wait starts anew. One of a level between lets the frequency rise
+    /* a class of the level that is kept is needed: a wait starts again. One of a level between lets the frequency rise
      * halfway; and a burst may end before so much is needed. */
     unsigned level = c->model->classes[class_of(c, by)].level;
     struct payload p = rig_payload(by);
@@ -380,7 +381,7 @@ static void check_relaxation(struct check *c, size_t row)
         cell(c, row, "wait_us", wait);
 }
 
-/* How often interrupts begin a wait anew while it lasts. */
+/* How often interrupts begin a wait again while it lasts. */
 static double rearmings(const struct model *m)
 {
     double n = 0;

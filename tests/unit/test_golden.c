@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * No result of a shipped model changes unnoticed: the plan of each table, its rows and the printed table are those of
- * tests/golden/; likewise what is told of a transition, and of a profile that was made by hand. After an intended
+ * tests/golden/; likewise what is reported of a transition, and of a profile that was made by hand. After an intended
  * change, `make golden` rewrites these, and the diff shows what changed.
  */
 #include "analysis/phases/phases.h"

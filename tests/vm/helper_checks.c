@@ -250,7 +250,7 @@ static void test_runs(void)
     expect("a larger buffer", CHARACTERIZE_IOC_PREPARE, &bigger, 0, CHARACTERIZE_REASON_NONE);
 }
 
-/* Room for fewer readings than the time gives: that many are taken, and nothing is written behind them. */
+/* Room for fewer readings than the time gives: that many are taken, and nothing is written after them. */
 static void test_room(void)
 {
     static const uint32_t rooms[] = {1, 2, 20, 496};
@@ -283,7 +283,7 @@ static void test_room(void)
     }
 }
 
-/* The longest chains behind waits: one reading in four has one, every other of them is of the longer kind. */
+/* The longest chains after waits: one reading in four has one, every other of them is of the longer kind. */
 static void test_steady_chains(void)
 {
     struct characterize_setup s = chains();
@@ -357,7 +357,7 @@ static void test_neighbours(void)
         return;
     }
     s.flags |= CHARACTERIZE_PARK_SIBLING;
-    /* the virtual CPUs share few real ones: the sibling may not get its turn in time, whatever was asked for */
+    /* the virtual CPUs share few real ones: the sibling may not get its turn in time, whatever was requested */
     unsigned parked = 0, rounds = 0;
     while (parked == 0 && rounds++ < 10)
         parked = run_twenty("with the sibling parked", &s);

@@ -152,7 +152,7 @@ static void check_readings(struct fuzz *f, const struct characterize_run *r)
     }
 }
 
-/* Nothing is written behind the n-th reading of a buffer that was fresh. */
+/* Nothing is written after the n-th reading of a buffer that was fresh. */
 static void check_rest(struct fuzz *f, uint32_t n)
 {
     size_t from = (size_t)n * f->setup.stride;
@@ -182,7 +182,7 @@ static bool spin_in_time(unsigned cpu, uint64_t ticks, uint64_t most)
 
 /*
  * A hypervisor may hold the CPU for any time, and the interrupts wait as long: such a repetition is done again. What
- * the module itself makes too long is too long each time, and a loop of that length right behind it mostly is not.
+ * the module itself makes too long is too long each time, and a loop of that length right after it mostly is not.
  * Where a dozen processes want two CPUs a repetition of 6 ms lost up to 98 ms, eight times in a row, in one piece.
  */
 static void repeat_within_limit(struct fuzz *f, const struct characterize_run *request)

@@ -167,7 +167,7 @@ static void request_many(void)
     t.spoil = CHARACTERIZE_SPOIL_MAX;
 }
 
-/* A second, whatever was asked for; who else wants that CPU gets it meanwhile. */
+/* A second, whatever was requested; who else wants that CPU gets it meanwhile. */
 static void test_ends(void)
 {
     pid_t other = fork();

@@ -76,7 +76,7 @@ double ramp_own_rss(struct ramp_readings *s, const struct ramp_own *fit, double 
 
 /*
  * The sum of squares about steps instead: `levels` levels, least squares, of which repetition k reaches number m + 1 at
- * edge[k * (levels - 1) + m], us. ghz receives the levels. NaN: they cannot be told.
+ * edge[k * (levels - 1) + m], us. ghz receives the levels. NaN: they cannot be reported.
  */
 enum { LEVELS_MOST = 32 };
 double ramp_steps_rss(const struct ramp_readings *s, size_t levels, const double *edge, double *ghz);
@@ -120,7 +120,7 @@ int ramp_splice(struct segmentation *o, struct phases *out, size_t p, size_t q, 
 
 /*
  * short_ramps.c: the first ramp of a time constant of a few samples within pieces p to q, between which nothing but the
- * frequency changes; it begins at a time of its own in each repetition. *past: behind what was made of it, or 0: there
+ * frequency changes; it begins at a time of its own in each repetition. *past: after what was made of it, or 0: there
  * is none. *doubt: some steps may be one, and say so now. 0, or -1: out of memory.
  */
 int short_ramps_find(const struct runs *r, struct segmentation *o, struct phases *out, size_t p, size_t q, size_t *past,

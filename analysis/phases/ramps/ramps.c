@@ -24,7 +24,7 @@ enum {
     AROUND = 200,              /* samples that tell a frequency together: noise of 15 % then biases it by 0.01 % */
     REST_PERIODS = 20          /* a shorter rest of a stretch belongs to its ramp */
 };
-#define TAU_PERIODS 8.0 /* a shorter time constant is not told from a step */
+#define TAU_PERIODS 8.0 /* a shorter time constant is not distinguished from a step */
 #define RAMP_Z 5.0
 #define MOVES_SIGMAS 6.0 /* the range of so many means is 4.5 of their standard deviations by chance */
 
@@ -103,7 +103,7 @@ static void linearise(struct stretch *s)
     }
 }
 
-/* The sum of what is filled among repetitions k to last_k and bins b to last_b (behind the last); *n is set. */
+/* The sum of what is filled among repetitions k to last_k and bins b to last_b (after the last); *n is set. */
 static double sum_filled(const struct stretch *s, size_t k, size_t last_k, size_t b, size_t last_b, size_t *n)
 {
     double sum = 0;

@@ -16,17 +16,17 @@
 
 /* Readings of a fit at least; its search: shifts to either side, rounds, and time constants that it begins with. */
 enum { READINGS_LEAST = 8, SHIFTS = 6, ROUNDS = 2, TAUS = 8 };
-#define SHORTEST 0.5       /* periods: a shorter time constant is not told from a step */
+#define SHORTEST 0.5       /* periods: a shorter time constant is not distinguished from a step */
 #define LONGEST 60.0       /* ... and longer ones are ramps.c's */
 #define END_KNOWN 0.1      /* of the step: to which the frequency at the end must be known */
 #define INTERMEDIATE 100.0 /* periods: a longer piece on the way is a level */
 #define BEFORE 20.0        /* periods that are looked at before the first step ... */
-#define AFTER 200.0        /* ... and behind the last */
+#define AFTER 200.0        /* ... and after the last */
 #define AT_EDGE 0.3        /* periods: what is so near to an edge may be of both sides */
 #define SHIFT 0.5          /* periods: by so much steps are moved in search of better places */
-#define AGAIN 8.0          /* shortest time constants: where a fit that went astray begins anew */
+#define AGAIN 8.0          /* shortest time constants: where a fit that went astray begins again */
 #define SPREAD 3.0         /* periods: that beginnings are sought with at first */
-#define AT_SWITCH 5.0      /* periods: what begins so soon behind the switch may begin with it */
+#define AT_SWITCH 5.0      /* periods: what begins so soon after the switch may begin with it */
 #define REST 3.0           /* periods: a shorter rest belongs to the ramp */
 #define FAR 4.0            /* times the sum of squares about the ramp */
 #define FAR_LESS 20.0      /* ... by which no fit betters the guess that it begins with */
@@ -427,7 +427,7 @@ static bool is_placed(const struct segmentation *o, size_t e)
     return o->edge[e].forced || o->edge[e].change[TRACE_IPC];
 }
 
-/* One staircase. *past: behind what was made of it; *doubt: that of steps. 0, or -1: out of memory. */
+/* One staircase. *past: after what was made of it; *doubt: that of steps. 0, or -1: out of memory. */
 static int try_staircase(const struct runs *r, struct segmentation *o, struct phases *out, struct staircase s,
                          size_t *past, bool *doubt)
 {
@@ -467,7 +467,7 @@ int short_ramps_find(const struct runs *r, struct segmentation *o, struct phases
             bad = try_staircase(r, o, out, s, past, doubt);
             continue;
         }
-        if (flat && is_placed(o, p - 1) && i < j) { /* so soon behind it that the change was not told to begin there */
+        if (flat && is_placed(o, p - 1) && i < j) { /* so soon after it that the change was not known to begin there */
             s.at_edge = s.flat = true;
             if (out->phases[i].duration_us.value < AT_SWITCH * r->period)
                 bad = try_staircase(r, o, out, s, past, doubt);

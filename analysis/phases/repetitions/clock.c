@@ -73,7 +73,7 @@ double clock_uncertainty(const struct clock_reading *r)
 /* How far from their median values are no outliers. */
 static double clock_bound(const struct clock_reading *r, const double *x, size_t n, double *middle, double *scratch)
 {
-    /* where it is not told by how much a step changes a reading, the values themselves must tell */
+    /* where it is not known by how much a step changes a reading, the values themselves must tell */
     if (!(r->quantum > 0))
         return robust_bound(x, n, middle, scratch);
     memcpy(scratch, x, n * sizeof *x);

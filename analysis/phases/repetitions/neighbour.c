@@ -101,7 +101,7 @@ static double full_rate(double *x, size_t n, double window)
 }
 
 /*
- * Share of the slow samples before the switch that lie where nearly all repetitions are slow. *begins: such a bout
+ * Share of the slow samples before the switch that lie where nearly all repetitions are slow. *begins: such a burst
  * begins within the recording.
  */
 static double common_share(const struct runs *r, const struct grid *g, double below, bool *begins)
@@ -162,7 +162,7 @@ static int look_before(const struct runs *r, const struct grid *g, double window
             if (g->sample[b * g->runs + k] != SIZE_MAX)
                 sample[n++] = g->sample[b * g->runs + k];
     if (two_rates(r->trace->channel[TRACE_IPC], sample, n, window, x, &full, &below, &slow)) {
-        /* the samples at the ends of its bouts hold some of either: the factor is that of the most */
+        /* the samples at the ends of its bursts hold some of either: the factor is that of the most */
         out->factor = order_median(x + n - slow, slow) / full;
         out->share = (double)slow / (double)n;
         out->common = common_share(r, g, below, &out->begins) > COMMON_SHARE;
@@ -197,7 +197,7 @@ static enum state state_of(double rate, double full, double factor, double windo
     return fabs(ratio - factor) < slack ? DISTURBED : BETWEEN;
 }
 
-/* Marks the bouts of repetition k. state: of its samples by bin. Returns whether there were any. */
+/* Marks the bursts of repetition k. state: of its samples by bin. Returns whether there were any. */
 static bool find_bouts(const struct grid *g, size_t k, enum state *state)
 {
     bool any = false;
@@ -217,7 +217,7 @@ static bool find_bouts(const struct grid *g, size_t k, enum state *state)
     return any;
 }
 
-/* Takes the bouts out of repetition k. Returns whether there were any. */
+/* Takes the bursts out of repetition k. Returns whether there were any. */
 static bool take_out(const struct runs *r, const struct grid *g, size_t k, enum state *state, struct neighbour *out)
 {
     const struct run_span *s = &r->run[k];

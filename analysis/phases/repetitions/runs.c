@@ -303,7 +303,8 @@ static enum sampler_habit find_habit(const struct runs *r)
     return (double)off > 0.5 * (1 - 2 * tolerance) * (double)all ? SAMPLER_AT_ONCE : SAMPLER_WAITS;
 }
 
-/* What the halts that show by themselves are like, so that those that noise hides can be told from interruptions. */
+/* What the halts that show by themselves are like, so that those that noise hides can be distinguished from
+ * interruptions. */
 static int find_typical(struct runs *r)
 {
     enum { ENOUGH = 3 };

@@ -17,7 +17,7 @@
 #define OTHER_SIGMAS 6.0
 #define SHARE_TOLD 0.03
 #define SHARE_HELD 0.05 /* more than that is within what 95 % limits must hold */
-#define ONE_VALUE 0.01  /* relative: others that spread by more are told as a range */
+#define ONE_VALUE 0.01  /* relative: others that spread by more are reported as a range */
 
 /* Repetitions on one side of the majority. */
 struct others {

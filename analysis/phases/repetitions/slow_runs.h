@@ -14,7 +14,7 @@ double slow_runs_bound(const double *relative, size_t n, double least, double *s
 
 /*
  * relative: the frequency of each of n repetitions, of what `out` says; those further from 1 than `bound` are others.
- * Three in a hundred are told, on either side by themselves; limits of frequencies hold them if they are more than one
- * in twenty. 0, or -1: out of memory.
+ * Three in a hundred are reported, on either side by themselves; limits of frequencies hold them if they are more
+ * than one in twenty. 0, or -1: out of memory.
  */
 int slow_runs_report(struct phases *out, const double *relative, size_t n, double bound);

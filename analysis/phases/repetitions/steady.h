@@ -15,7 +15,7 @@ struct steady_value {
  * (robust_centre), so that single disturbed samples do not count; a repetition counts if it lies within four standard
  * deviations (by the MAD) of the median repetition, or within `slack` of it. Where more than one in five would not, all
  * count: the quantity itself varies then. NaN and no runs where the channel was not
- * measured. Returns 0, or -1: out of memory. Repetitions must lie one behind the other in the trace.
+ * measured. Returns 0, or -1: out of memory. Repetitions must lie one after the other in the trace.
  */
 int steady_mean(const struct trace *t, enum trace_channel c, double slack, struct steady_value *out);
 

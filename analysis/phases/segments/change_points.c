@@ -131,7 +131,7 @@ static size_t drop_outliers(float *y, uint32_t *index, size_t n, double bound)
 {
     if (n < 5 || !(bound > 0))
         return n;
-    float before1 = y[0], before2 = y[0]; /* original values, since y is overwritten behind */
+    float before1 = y[0], before2 = y[0]; /* original values, since y is overwritten after */
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
         float own = y[i];
@@ -384,7 +384,7 @@ static bool eliminate(const struct clean *c, struct positions *p, const struct c
  */
 static void propose_again(const struct positions *candidates, const struct change_rule *rule, struct positions *p)
 {
-    size_t before = p->n, next = 0; /* next: the first cut at or behind the candidate */
+    size_t before = p->n, next = 0; /* next: the first cut at or after the candidate */
     for (size_t i = 0; i < candidates->n; i++) {
         size_t at = candidates->at[i];
         while (next < before && p->at[next] < at)

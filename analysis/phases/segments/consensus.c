@@ -131,7 +131,7 @@ static bool at_halt(const struct segmentation *o, size_t e)
 
 /*
  * Of steps of the frequency the same way, one soon after the other, all but the first: how many of them a ramp makes is
- * the noise's choice (ramps are told by short_ramps.c). What noise moves behind the switch may be at it.
+ * the noise's choice (ramps are shown by short_ramps.c). What noise moves after the switch may be at it.
  */
 static void forget_staircases(const struct runs *r, struct segmentation *o)
 {

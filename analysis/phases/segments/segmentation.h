@@ -17,7 +17,7 @@ struct piece {
     double value[TRACE_CHANNELS]; /* means without outliers, in the channel's unit; NaN = not seen */
     size_t samples;               /* of the series it was found in */
     size_t ramp_runs;             /* of a ramp: the repetitions that show it; 0: it is none */
-    double spread_ghz;            /* its frequency moves within so much: by steps too small to be told */
+    double spread_ghz;            /* its frequency moves within so much: by steps too small to be reported */
     double sooner_us;             /* by how much it may end sooner than it seems: a ramp may begin there */
 };
 
@@ -67,7 +67,7 @@ int segmentation_copy(const struct segmentation *o, struct segmentation *out);
  */
 bool segmentation_fits(const struct segmentation *model, const struct segmentation *other, size_t *edge);
 
-/* Judges anew, by the values of the pieces, what changes at halts and at the switch of kernels, edges in any case, and
+/* Judges again, by the values of the pieces, what changes at halts and at the switch of kernels, edges in any case, and
  * beside what changes at others for certain. */
 void segmentation_judge_seen(struct segmentation *o);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The long part of a long recording, behind its fine samples (`fine_us` in the metadata): up to hundreds of
+ * The long part of a long recording, after its fine samples (`fine_us` in the metadata): up to hundreds of
  * milliseconds, at a period that grows with time. What happens there is slow, and no repetition of such a length is
  * free of interruptions, so that it is looked at apart from the fine part, at its own scale: samples that lost time
  * are left out, the rest is averaged in bins that hold equally many samples, and the medians of the repetitions are
@@ -52,7 +52,7 @@ double tail_begins(const struct trace *t);
  * there), to be freed with joined_part_free(). 0, or -1: out of memory. */
 int tail_fine_part(const struct trace *t, double until, struct trace *out);
 
-/* Steady phases of the fine part behind the switch whose rate is not one become unknown. */
+/* Steady phases of the fine part after the switch whose rate is not one become unknown. */
 void tail_doubt_rates(const struct trace *t, struct phases *fine);
 
 /* Looks at the rest; `fine`: the phases of the fine part. 0, or -1: out of memory. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the clock, or the rate, does behind the fine part of a long recording. A ramp must describe it better than steps
+ * What the clock, or the rate, does after the fine part of a long recording. A ramp must describe it better than steps
  * of each repetition's own do: a clock that floats in steps makes a curve of the mean of few repetitions, too. And it
  * must be the repetitions' own: most of them show it, alike.
  */
@@ -29,7 +29,7 @@ enum {
 #define BEGIN_SURE 0.005    /* of the time constant: what bins and unseen interruptions leave of doubt in any case */
 #define TAU_SURE_CHAIN 0.03 /* as RAMP_TAU_SURE, by chains, of which throttling may slow the first adds */
 #define TAU_KNOWN 3.0       /* as for short ramps: a time constant whose limits reach farther is none */
-#define AT_ONCE 0.01        /* of the time constant: so soon behind the switch it may begin with it */
+#define AT_ONCE 0.01        /* of the time constant: so soon after the switch it may begin with it */
 #define EDGE 0.2            /* of the bins: the two ends between which something has moved */
 #define STUDENT95 3.18      /* of GROUPS - 1 degrees of freedom */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What was found behind the fine part takes the place of its last phases, or goes on with them. */
+/* What was found after the fine part takes the place of its last phases, or goes on with them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,8 @@ static struct phase *add_phase_of(const struct tail *x, struct phases *out, enum
     return ph;
 }
 
-/* The rate of what ran before the rate changed was told by some rate of the fine part, as if that were the full one. */
+/* The rate of what ran before the rate changed was shown by some rate of the fine part, as if that were the full
+ * one. */
 static void rebase(const struct tail *x, struct phases *out, double fine_ipc)
 {
     double final = x->course[TAIL_RATE].to.value;
@@ -170,7 +171,7 @@ static double tail_level_ghz(const struct phases *out, size_t i)
     return level < 0 ? NAN : out->levels_ghz[level];
 }
 
-/* The transition that the phases behind the steady one before `first` make up, to the last one. 0, or -1: out of
+/* The transition that the phases after the steady one before `first` make up, to the last one. 0, or -1: out of
  * memory. */
 static int add_the_transition(struct phases *out, size_t first, struct estimate end, size_t runs)
 {

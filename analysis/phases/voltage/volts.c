@@ -226,7 +226,7 @@ static int thin(const struct trace *t, struct trace *v)
             if (v->time_us[i + j] - v->time_us[i + j - 1] > widest)
                 gap = j;
         if (gap) {
-            i = i + gap - k; /* the next begins behind it */
+            i = i + gap - k; /* the next begins after it */
             continue;
         }
         for (size_t j = 0; j < k; j++) {
@@ -335,7 +335,7 @@ static bool are_stairs(const struct trace *v, double sigma, size_t from, const s
         low = k ? low : level;
         high = level;
         if (k && k < n && y - x < STAIR_READINGS)
-            return false; /* too short a stair to be told from a part of a ramp */
+            return false; /* too short a stair to be distinguished from a part of a ramp */
         size_t x1 = x > a ? x : a, y1 = y < b ? y : b;
         stairs += misfit(v, x1, y1, level, level, 0, 0, sigma);
     }
@@ -496,7 +496,7 @@ static void place_mixed_steps(struct phases *out, const struct mixed_stretches *
     }
 }
 
-/* Phases whose voltage is not told since readings of repetitions in different states mix. 0, or -1: out of memory. */
+/* Phases whose voltage is not known since readings of repetitions in different states mix. 0, or -1: out of memory. */
 static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
 {
     for (size_t p = 0; p < out->n_phases; p++) {

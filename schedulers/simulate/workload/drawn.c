@@ -205,7 +205,7 @@ static struct sim_row drawn_run(struct drawn_cpu *c)
     return row;
 }
 
-/* The thread whose slice is over, or that is blocked, leaves the front; if it is runnable, it goes behind those that
+/* The thread whose slice is over, or that is blocked, leaves the front; if it is runnable, it goes after those that
  * have just woken. */
 static void end_turn(struct drawn_cpu *c)
 {

@@ -142,7 +142,8 @@ static void put_none(struct table *rows, const struct cell *c, const struct swit
         table_put_text(rows, "note", sum.phases);
 }
 
-/* A throttled phase that most of the repetitions show, that surely takes time, and is no milder than can be told. */
+/* A throttled phase that most of the repetitions show, that surely takes time, and is no milder than can be
+ * reported. */
 static bool is_certain(const struct switches_seen *s, size_t p)
 {
     const struct phase *phase = &s->phases.phases[p];

@@ -18,9 +18,9 @@ enum { TRANSITION_COST_MAX = 100 };
 
 enum transition_support {
     TRANSITION_TOLD,
-    TRANSITION_NOTHING,      /* nothing was found, or it is undecided */
-    TRANSITION_NO_LEVELS,    /* the frequency is said to change where the table frequency has no levels */
-    TRANSITION_NO_LIMITS,    /* the frequencies, or how long it takes, are not told from none by their limits */
+    TRANSITION_NOTHING,   /* nothing was found, or it is undecided */
+    TRANSITION_NO_LEVELS, /* the frequency is said to change where the table frequency has no levels */
+    TRANSITION_NO_LIMITS, /* the frequencies, or how long it takes, are not distinguished from none by their limits */
     TRANSITION_CONTRADICTED, /* by other rows */
 };
 /* What the other rows say of one. */
@@ -204,7 +204,7 @@ static struct verdict *verdicts(const struct table *t)
     return NULL;
 }
 
-/* The cost of a row with its limits, us; "" where it is not to be told: without limits, or none by them. */
+/* The cost of a row with its limits, us; "" where it is not to be reported: without limits, or none by them. */
 static const char *cost_text(const struct table *t, size_t row, const struct verdict *v, char out[TRANSITION_COST_MAX])
 {
     char text[ESTIMATE_TEXT_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Why auto takes a machine or does not: each answer of the system, and the names that can be asked for. */
+/* Why auto takes a machine or does not: each answer of the system, and the names that can be requested. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -338,7 +338,7 @@ TEST(test_who_loads_signed_modules_only)
     folder_remove(root);
 }
 
-/* What is asked of CPUID, the kernel and its files, and nothing left from before. */
+/* What is requested of CPUID, the kernel and its files, and nothing left from before. */
 TEST(test_facts_of_this_cpu)
 {
     struct choice_facts f, again;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is asked of a recording: where a counter stands, how far it went, when it was, and what disturbed it. */
+/* What is requested of a recording: where a counter stands, how far it went, when it was, and what disturbed it. */
 #include "drivers/recording.h"
 #include "tests/support/test.h"
 
@@ -48,7 +48,7 @@ TEST(disturbances)
     assert_string_equal(recording_disturbed(&r), "preempted by the scheduler");
     r.migrated = true;
     assert_string_equal(recording_disturbed(&r), "migrated to another CPU");
-    /* at each reading but the first, and not behind the last */
+    /* at each reading but the first, and not after the last */
     for (size_t i = 1; i < 4; i++) {
         uint64_t was = words[2 * i];
         words[2 * i] = words[2 * i - 2] - 1;

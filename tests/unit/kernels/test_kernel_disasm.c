@@ -15,7 +15,7 @@ enum { SYMBOL_MAX = 96, KERNELS_MAX = 128, ACCS_MAX = 32, PLAIN_COUNTED = 120 };
 struct block {
     const struct kernel *kernel;
     unsigned density;
-    uint64_t begin, end, control; /* addresses: first instruction, behind the jump, the dec */
+    uint64_t begin, end, control; /* addresses: first instruction, after the jump, the dec */
     unsigned instructions, counted, before, loop_control;
     char add_destination[16];        /* of the first add between */
     bool other_adds;                 /* adds between go to other registers, too */
@@ -182,7 +182,7 @@ static bool fits(const struct kernel *k, char kind, const char *operand)
         return operand[0] == '$';
     case 'm':
         return memory != NULL && strcmp(memory, "(%rip)") == 0;
-    case 's': /* in whole registers, behind the 128 bytes that make all displacements alike */
+    case 's': /* in whole registers, after the 128 bytes that make all displacements alike */
         return memory != NULL && strcmp(memory, "(%r14)") == 0 && strtoul(operand, NULL, 16) % (k->width / 8) == 0 &&
                strtoul(operand, NULL, 16) >= 128;
     default:

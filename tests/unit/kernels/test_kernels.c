@@ -267,7 +267,7 @@ TEST(test_random_names_never_crash)
     print_message("20000 names, %zu of them valid\n", good);
 }
 
-/* Without a deadline: exactly the blocks asked for. With one: whole rounds until the clock has passed it. */
+/* Without a deadline: exactly the blocks requested. With one: whole rounds until the clock has passed it. */
 TEST(test_blocks_and_deadline)
 {
     size_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A shot executes exactly as many wide instructions as it is asked for: it is stepped through, and they are counted. */
+/* A shot executes exactly as many wide instructions as it is requested: it is stepped through, and they are counted. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

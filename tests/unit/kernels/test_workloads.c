@@ -120,7 +120,7 @@ struct seen_loop {
     bool waits; /* something but the sum uses what was loaded */
 };
 
-/* One instruction; `next`: where the one behind it begins. `fused`: where the one before a jump begins, which may be
+/* One instruction; `next`: where the one after it begins. `fused`: where the one before a jump begins, which may be
  * fused to it. */
 static void see_instruction(struct seen_loop *s, uint64_t fused, uint64_t next, const char *text)
 {
@@ -209,7 +209,7 @@ TEST(test_loops)
     assert_int_equal(s.jumps, 1);
     assert_int_equal(s.crossing, 0);
     s = see_loop(in, "workload_spoil");
-    pclose(in); /* of what is behind the loop nothing was read */
+    pclose(in); /* of what is after the loop nothing was read */
     assert_int_equal(s.loads + s.others, 0);
     assert_int_equal(s.jumps, WORKLOAD_BRANCHES + 1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The energy experiment on a machine of a few lines, whose clock, counters and power are known: every figure of a
- * stretch worked out by hand, and which repetitions the machine is asked for.
+ * stretch worked out by hand, and which repetitions the machine is requested.
  */
 #include "probes/energy.h"
 #include "tests/support/test.h"
@@ -276,7 +276,7 @@ TEST_WITH(figures_without_counters, scripted_start, scripted_end)
     energy_result_free(&r);
 }
 
-/* What runs 10 ms at most is asked for 5 ms at a time, and each adds its part. */
+/* What runs 10 ms at most is requested 5 ms at a time, and each adds its part. */
 TEST_WITH(pieces_where_it_is_refused, scripted_start, scripted_end)
 {
     static const double others_us[] = {300};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slow: dozens of transitions on a busy guest */
 /*
- * The main job on a busy guest, from the switch to the answer: nothing that is told is false, nine answers in ten are
- * right.
+ * The main job on a busy guest, from the switch to the answer: nothing that is reported is false, nine answers in ten
+ * are right.
  */
 #include "tests/support/guest_model.h"
 #include "tests/support/model_rig.h"

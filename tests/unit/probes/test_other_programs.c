@@ -145,7 +145,7 @@ TEST(test_likwid)
         0);
     assert_float_equal(c.instructions / c.cycles, 1.02, 1e-9);
     assert_true(isnan(c.ghz));
-    /* nothing behind the count, lines without one, and fixed counters of other numbers */
+    /* nothing after the count, lines without one, and fixed counters of other numbers */
     assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0\nCPU_CLK_UNHALTED_CORE,FIXC1\nINSTR_RETIRED_ANY,FIXC1,7\n"
                                   "CPU_CLK_UNHALTED_CORE,FIXC0,8\nCPU_CLK_UNHALTED_REF,FIXC1,9\n"
                                   "INSTR_RETIRED_ANY,FIXC0,2040\nCPU_CLK_UNHALTED_CORE,FIXC1,1000\n",

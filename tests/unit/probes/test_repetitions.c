@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is asked of a machine for an experiment, and what becomes of the repetitions that were disturbed. */
+/* What is requested of a machine for an experiment, and what becomes of the repetitions that were disturbed. */
 #include "probes/repetitions.h"
 #include "probes/sample_cost.h"
 #include "tests/support/model_rig.h"
@@ -104,7 +104,7 @@ TEST(disturbed_repetitions_are_made_up_for)
     repetitions_free(&r);
 }
 
-/* Of the 20 us behind time 0 those count whose samples grow: none, where it would be at the end or later. */
+/* Of the 20 us after time 0 those count whose samples grow: none, where it would be at the end or later. */
 TEST(there_is_room_for_samples_that_grow)
 {
     static const struct {
@@ -160,7 +160,7 @@ TEST(room_and_run_in)
     assert_close(repetitions_run_in_us(2), 8, 0);
 }
 
-/* By chains any step of the clock is told; where cycles are counted, one of 2 ns or more. */
+/* By chains any step of the clock is reported; where cycles are counted, one of 2 ns or more. */
 TEST(steps_of_the_clock_are_noted)
 {
     static const struct {

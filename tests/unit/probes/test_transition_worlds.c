@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slow: processors on which all kinds of things go on */
 /*
- * The main job where the processor is an ordinary one: with a thread next door, a boost that wanders, power limits,
+ * The main job where the processor is an ordinary one: with a sibling thread, a boost that wanders, power limits,
  * system management interrupts, cold code, repetitions in each other's wake. The published claims of the model still
  * come out, and a warning says what was about; where nothing happens nothing is found.
  */
@@ -44,7 +44,7 @@ static void measure(const struct model *m, const char *from, const char *to, uin
     measure_for(m, from, to, 0, 0, seed, out);
 }
 
-/* ---- the worlds ---- */
+/* ---- the scenarios ---- */
 
 static void sibling(struct model *m, double share, double period_us, double factor)
 {
@@ -289,7 +289,7 @@ TEST(slow_repetitions_are_told)
         assert_true(p.levels[i].lo < p.levels_ghz[i] * 0.951 && p.levels[i].lo > p.levels_ghz[i] * 0.945 &&
                     p.levels[i].hi < p.levels_ghz[i] * 1.001);
     phases_free(&p);
-    rig_load("xeon-gold-6130", &m); /* and nothing is told where all run alike */
+    rig_load("xeon-gold-6130", &m); /* and nothing is reported where all run alike */
     measure(&m, "128fma", "512fma", 1, &p);
     assert_false(rig_warned(&p, "from beginning to end"));
     phases_free(&p);

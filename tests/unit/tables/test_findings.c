@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What tables say in words, on tables made by hand that contradict themselves as those of a guest did whose frequency
- * moves by itself: nothing is told that lacks limits, that other rows contradict, or that the machine could not see.
+ * moves by itself: nothing is reported that lacks limits, that other rows contradict, or that the machine could not
+ * see.
  */
 #include "tables/relaxation/relaxation_fit.h"
 #include "tables/table/estimates.h"
@@ -144,7 +145,7 @@ TEST(a_verdict_takes_limits_beside_a_half)
     table_put_limits(&t, "share", share.value, share.lo, share.hi);
     table_put_text(&t, "rearmed", "undecided");
     says(&table_relaxation, &t, "it is undecided whether it is restarted by 64add (29 [4, 71] %)");
-    table_set_number(&t, 0, "slow_ghz_hi", 3); /* no wait, nothing to start anew */
+    table_set_number(&t, 0, "slow_ghz_hi", 3); /* no wait, nothing to start again */
     says_not(&table_relaxation, &t, "anew");
     table_free(&t);
 }
@@ -329,7 +330,7 @@ TEST(a_lower_frequency_is_one_by_its_limits)
 
 /* ---- what one table says to another ---- */
 
-/* What is one frequency is told as what holds the limits of all of it, in whichever order rows come. */
+/* What is one frequency is reported as what holds the limits of all of it, in whichever order rows come. */
 TEST(equal_frequencies_are_told_with_the_limits_of_all)
 {
     static const char *const kernels[] = {"64add", "256fma", "512fma"};

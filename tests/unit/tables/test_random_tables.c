@@ -57,7 +57,7 @@ TEST(random_processors_give_their_parameters_back)
     assert_int_equal(mistakes(), 0);
 }
 
-/* A count that varies, behind a change of the frequency: bursts that have asked for more are slower from then on, and
+/* A count that varies, after a change of the frequency: bursts that have requested more are slower from then on, and
  * their counts once passed for what it takes. */
 TEST(a_varying_count_is_not_taken_for_a_smaller_one)
 {

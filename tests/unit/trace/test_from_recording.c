@@ -13,7 +13,7 @@ static const struct counter_spec chains[] = {
 static uint64_t words[MOST * STRIDE];
 static struct recording rec;
 
-/* Another reading: `payload` ticks of 100 instructions, then, if it has cycles, a chain behind a wait of 40 ticks. */
+/* Another reading: `payload` ticks of 100 instructions, then, if it has cycles, a chain after a wait of 40 ticks. */
 static void add_reading(uint64_t payload, uint64_t chain_ticks, double chain_cycles)
 {
     uint64_t *w = words + rec.n * STRIDE;
@@ -96,7 +96,7 @@ TEST_WITH(test_steps_even_out, begin, NULL)
     trace_free(&t);
 }
 
-/* What is lost in a chain is lost in its sample, and neither its frequency nor that of all is told by it. */
+/* What is lost in a chain is lost in its sample, and neither its frequency nor that of all is shown by it. */
 TEST_WITH(test_an_interrupted_chain, begin, NULL)
 {
     struct trace t;
@@ -127,7 +127,7 @@ TEST_WITH(test_cycles, begin, NULL)
     static const struct counter_spec cycles[] = {{COUNTER_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}, {COUNTER_EVENT, 1}};
     struct trace t;
     for (unsigned i = 0; i < 10; i++)
-        add_reading(100, 200, 0); /* the first word behind the instructions counts 200 cycles in 340 ticks */
+        add_reading(100, 200, 0); /* the first word after the instructions counts 200 cycles in 340 ticks */
     convert(&t, cycles, 3);
     for (size_t i = 0; i < t.n; i++) {
         assert_true(fabs(t.channel[TRACE_FREQ][i] - 200.0 / 340 * 2) < 1e-6);

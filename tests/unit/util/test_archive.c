@@ -60,8 +60,8 @@ TEST(test_round_trip)
     assert_ptr_equal(archive_find(out, n, "large"), &out[2]);
     assert_null(archive_find(out, n, "larg"));
     archive_free(out, n);
-    char header
-        [2 * BLOCK]; /* of "empty", and of the next one, right behind it: their modes stand behind 100 bytes of name */
+    char header[2 *
+                BLOCK]; /* of "empty", and of the next one, right after it: their modes stand after 100 bytes of name */
     z_stream z = {.next_in = (Bytef *)first.text,
                   .avail_in = (uInt)first.size,
                   .next_out = (Bytef *)header,
@@ -189,7 +189,7 @@ TEST(test_bomb)
     free(zeros);
 }
 
-/* Cut off anywhere, any byte changed, something behind it: refused, or the same contents. */
+/* Cut off anywhere, any byte changed, something after it: refused, or the same contents. */
 TEST(test_damage)
 {
     char text[] = "{\"format\": \"characterize-readings/1\", \"n\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}", why[200];

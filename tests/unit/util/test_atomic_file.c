@@ -337,7 +337,8 @@ TEST_WITH(checking_changes_nothing, make_place, remove_place)
     assert_int_equal(entries(p->directory), 1);
 }
 
-/* Nobody reads: refused after a while, not waited for. With a reader it is told the text, and no end before that. */
+/* Nobody reads: refused after a while, not waited for. With a reader it is reported the text, and no end before
+ * that. */
 TEST_WITH(a_pipe_needs_a_reader, make_place, remove_place)
 {
     struct place *p = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slow: thousands of made-up switches */
 /*
- * What a switch itself costs, whatever it asks for, is no throttling: models whose code runs slowly for the first
+ * What a switch itself costs, whatever it requests, is no throttling: models whose code runs slowly for the first
  * microseconds after each switch, with and without something else that happens then, by counters and by chains.
  */
 #include "analysis/phases/phases.h"
@@ -39,7 +39,7 @@ static void measure(const struct model *m, uint64_t seed, struct switches_seen *
         fail_msg("%s", err.text);
 }
 
-/* 42 of 42 such models were told as throttling from 3 us on. */
+/* 42 of 42 such models were reported as throttling from 3 us on. */
 TEST(cold_code_is_no_throttle)
 {
     for (unsigned i = 0; i < LENGTHS * FACTORS * CLOCKS; i += rng_all_rounds() ? 1 : 11) {
@@ -85,7 +85,8 @@ TEST(throttling_stays)
     }
 }
 
-/* Throttled code that is cold, too, has no ratio that would be told: what is told is the ratio of throttling alone. */
+/* Throttled code that is cold, too, has no ratio that would be reported: what is reported is the ratio of throttling
+ * alone. */
 static void tell_no_ratio_of_both(double step_ns)
 {
     static const double cold[] = {5, 8, 12, 20}, factor[] = {0.4, 0.6, 0.8};
@@ -132,7 +133,7 @@ TEST(a_transition_stays)
         measure(&m, i + 1, &seen);
         const struct phases *p = &seen.phases;
         transition_summarize(&seen.result.trace, p, &sum);
-        if (m.no_counters && m.world.cold_us > 5 && sum.kind == SWITCH_UNDECIDED) { /* nothing can be told then */
+        if (m.no_counters && m.world.cold_us > 5 && sum.kind == SWITCH_UNDECIDED) { /* nothing can be reported then */
             guarded_free(&seen);
             continue;
         }

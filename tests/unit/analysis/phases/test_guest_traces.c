@@ -113,7 +113,7 @@ TEST(answers_about_the_clock)
     t.kind = GUEST_STEP;
     t.low = 0.9;
     answer_throttled(&a, 10, 0.25);
-    assert_int_equal(judge(&a, &t), GUEST_UNDECIDED); /* not told */
+    assert_int_equal(judge(&a, &t), GUEST_UNDECIDED); /* not known */
     a.p.detectable_freq = 0.005;                      /* would have been */
     assert_int_equal(judge(&a, &t), GUEST_FALSE);
     a.phase[0].freq_ghz.value = 2;

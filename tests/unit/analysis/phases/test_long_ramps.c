@@ -198,7 +198,7 @@ TEST(fades_of_any_length_are_found)
 }
 
 /* What blind models showed: a deep fade was five throttled phases and six unknown ones, then a ramp from 133 us; the
- * ratio of throttling before a fade, 1/3, was told as 2/3; a fade beside a ramp of the clock was the full rate. */
+ * ratio of throttling before a fade, 1/3, was reported as 2/3; a fade beside a ramp of the clock was the full rate. */
 TEST(ramps_hold_the_rate_about_them)
 {
     const struct truth t[] = {
@@ -300,7 +300,7 @@ TEST(chains_alone_do_not_tell_the_clock_from_throttling_of_all)
     guarded_free(&seen);
 }
 
-/* Nobody has asked for a long recording: it is made since the short ones do not show how it ends. */
+/* Nobody has requested a long recording: it is made since the short ones do not show how it ends. */
 TEST(what_is_not_over_is_observed_for_longer)
 {
     skip_where_sanitized_in_brief(seen_once);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* analysis/phases/phases_json.c: the phases file has the keys of doc/formats.md, null for what was not measured, and
+/* analysis/phases/phases.c: the phases file has the keys of doc/formats.md, null for what was not measured, and
  * numbers that come back as they went in. */
 #include <float.h>
 

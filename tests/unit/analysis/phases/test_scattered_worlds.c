@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slow: recordings of many processors */
 /*
- * A switch where repetitions are not alike: waits of two lengths that scatter, a thread next door, power limits on some
+ * A switch where repetitions are not alike: waits of two lengths that scatter, a sibling thread, power limits on some
  * of them; with counters and by chains of a clock in steps. What happens comes out with its figures, and nothing else.
  */
 #include "analysis/phases/findings.h"
@@ -153,7 +153,8 @@ static const char *wrong_limits(const struct switches_seen *seen, bool wide, dou
     static const double ghz[] = {2.8, 2.8, 0, 2.4, 0, 1.9};
     if (wide ? !are_kinds(p, down, 6) || p->n_levels != 3 : p->n_phases != 2 || p->n_transitions || p->n_levels != 1)
         return "the phases";
-    bool discarded = (double)seen->discarded > 0.25 * (double)seen->setup.runs; /* the limited ones, and it is told */
+    bool discarded = (double)seen->discarded >
+                     0.25 * (double)seen->setup.runs; /* the limited ones, and it is reported */
     for (size_t i = 0; i < p->n_phases; i++) {
         double own = wide ? ghz[i] : 2.8;
         if (own > 0 && !(holds(&p->phases[i], own) && (discarded || holds(&p->phases[i], own * factor))))
@@ -189,7 +190,7 @@ TEST(power_limits_are_told_by_any_clock)
     assert_true(wrong <= (n + 6) / 12); /* where chains hardly tell the two apart */
 }
 
-/* Where all repetitions run alike no spread of theirs is told. */
+/* Where all repetitions run alike no spread of theirs is reported. */
 TEST(no_limits_are_told_where_there_are_none)
 {
     static const double steps[] = {1, 10, 25};
@@ -458,7 +459,8 @@ TEST(ratios_of_tables_leave_a_thread_out)
 }
 
 /* After long waits, which interrupts restart, readings of repetitions before and after the rise mix to the end: what
- * was left of them at the beginning of the last phase was told as its voltage, and that of the wait as the halt's. */
+ * was left of them at the beginning of the last phase was reported as its voltage, and that of the wait as the
+ * halt's. */
 TEST(mixed_readings_tell_no_voltage)
 {
     static const double waits[] = {2000, 3000};
@@ -471,7 +473,7 @@ TEST(mixed_readings_tell_no_voltage)
         const struct phases *p = &seen.phases;
         for (size_t k = 0; k < p->n_phases; k++) {
             double truth = p->phases[k].kind == PHASE_HALT || p->phases[k].freq_ghz.value > 2.3 ? 0.88 : 0.75;
-            if (fabs(p->phases[k].volts - truth) > 0.004) { /* or nothing is told */
+            if (fabs(p->phases[k].volts - truth) > 0.004) { /* or nothing is reported */
                 rig_show_phases(p);
                 fail_msg("world %u: phase %zu at %.4f V", i, k, p->phases[k].volts);
             }
@@ -545,7 +547,7 @@ static const char *wrong_volts(const struct model *m, const struct phases *p, si
     for (size_t k = 0; k < p->n_phases; k++) {
         const struct phase *ph = &p->phases[k];
         if (ph->kind != PHASE_HALT && fabs(ph->volts - model_volts(m, ph->freq_ghz.value)) > 0.002)
-            return "a voltage"; /* or none is told */
+            return "a voltage"; /* or none is reported */
         if (ph->kind == PHASE_HALT && !isnan(ph->volts))
             return "a voltage in a halt";
     }
@@ -604,7 +606,7 @@ TEST(late_readings_tell_voltages)
     assert_int_equal(wrong, 0);
 }
 
-/* Steps of 0.1 to 0.3 % were told as one level, within limits that held neither. */
+/* Steps of 0.1 to 0.3 % were reported as one level, within limits that held neither. */
 TEST(small_steps_widen_the_limits)
 {
     static const double steps[] = {0.001, 0.002, 0.003};
@@ -634,7 +636,7 @@ TEST(small_steps_widen_the_limits)
     }
 }
 
-/* A thread that keeps step with the repetitions made a throttle, and a transition, of each of its bouts. */
+/* A thread that keeps step with the repetitions made a throttle, and a transition, of each of its bursts. */
 TEST(bouts_in_step_are_no_throttling)
 {
     static const double periods[] = {40, 60, 90}, shares[] = {0.3, 0.2, 0.4}, factors[] = {0.4, 0.7, 0.9};

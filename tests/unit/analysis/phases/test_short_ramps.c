@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Ramps of a few samples, down at once or behind a throttle, and up behind a wait that scatters; with counters and by
+ * Ramps of a few samples, down at once or after a throttle, and up after a wait that scatters; with counters and by
  * clocks in steps. They were staircases of steady phases at frequencies that nothing runs at.
  */
 #include "analysis/phases/phases.h"
@@ -142,7 +142,7 @@ static struct score score_all(bool up, double step_ns, unsigned cases)
     return s;
 }
 
-/* Where the clock is coarse some are undecided; what is told holds. */
+/* Where the clock is coarse some are undecided; what is reported holds. */
 TEST(ramps_of_some_samples)
 {
     static const double steps[] = {-1, 1, 10, 25};
@@ -151,7 +151,7 @@ TEST(ramps_of_some_samples)
     for (int up = 0; up < 2; up++)
         for (size_t k = 0; k < rng_fewer_sanitized(sizeof steps / sizeof *steps); k++) {
             if (up && steps[k] >= 0)
-                continue; /* by chains, behind a wait that scatters: told as a level in between (doc/limits.md) */
+                continue; /* by chains, after a wait that scatters: told as a level in between (doc/limits.md) */
             struct score s = score_all(up, steps[k], cases);
             assert_true(s.ramps * 12 >= found[k] * cases);
             assert_true(s.false_levels * 12 <= (k == 3) * cases);

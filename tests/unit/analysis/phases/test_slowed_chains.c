@@ -2,7 +2,7 @@
 /*
  * Another thread on the core that slows not only the kernel but also the chains of adds by which a machine without
  * counters tells the frequency: in random phase the samples that it leaves alone tell it; in step with the repetitions
- * nothing is told.
+ * nothing is reported.
  */
 #include "analysis/phases/repetitions/steady.h"
 #include "analysis/phases/phases.h"
@@ -57,7 +57,7 @@ static bool holds(const struct estimate *e, double ghz)
     return e->lo < ghz * 1.0002 && e->hi > ghz * 0.9998;
 }
 
-/* Without the samples that are left out 17 of 60 such worlds had a frequency off by up to 29 %. */
+/* Without the samples that are left out 17 of 60 such scenarios had a frequency off by up to 29 %. */
 TEST(what_is_left_alone_tells_the_frequency)
 {
     unsigned n = rng_rounds(WORLDS), off = 0, claims = 0;
@@ -116,7 +116,7 @@ TEST(steady_frequencies_are_those_left_alone)
     assert_true(off <= 2 + n / 10);
 }
 
-/* Such a world had 240 phases. */
+/* Such a scenario had 240 phases. */
 TEST(what_keeps_step_is_undecided)
 {
     unsigned n = rng_rounds(WORLDS), whole = 0;

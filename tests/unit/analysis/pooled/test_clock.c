@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The clock behind the switch, relative to that before it. */
+/* The clock after the switch, relative to that before it. */
 #include "analysis/pooled/pooled.h"
 #include "tests/support/switch_traces.h"
 #include "tests/support/test.h"

@@ -45,7 +45,7 @@ static double cost_of(const double *y, const double *w, size_t a, size_t b)
     return sum;
 }
 
-/* Each bit of `where` is a border behind that value; infinite where a piece would be too short. */
+/* Each bit of `where` is a border after that value; infinite where a piece would be too short. */
 static double cost_of_cuts(const double *y, const double *w, size_t n, size_t least, double penalty, unsigned where)
 {
     double sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rates that approach their end exponentially are told from steps. */
+/* Rates that approach their end exponentially are distinguished from steps. */
 #include "analysis/pooled/pooled.h"
 #include "tests/support/guest_traces.h"
 #include "tests/support/test.h"

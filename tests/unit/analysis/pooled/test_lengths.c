@@ -57,7 +57,7 @@ TEST(few_or_near_are_no_length)
     struct value_mode mode[2];
     draw(&r, x, 3, 25, 0.02); /* interruptions */
     assert_int_equal(pooled_two_lengths(x, N, 2.5, mode, scratch), 0);
-    draw(&r, x, 30, 12, 0.01); /* nearer than asked for */
+    draw(&r, x, 30, 12, 0.01); /* nearer than requested */
     assert_int_equal(pooled_two_lengths(x, N, 2.5, mode, scratch), 0);
     assert_int_equal(pooled_two_lengths(x, N, 1.5, mode, scratch), 2);
     for (size_t n = 0; n < 8; n++)

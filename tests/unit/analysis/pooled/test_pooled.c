@@ -122,7 +122,7 @@ TEST(a_scattered_halt_is_found)
     phases_free(&p);
 }
 
-/* Samples that nobody measured right behind the switch, and some everywhere. */
+/* Samples that nobody measured right after the switch, and some everywhere. */
 TEST(missing_values_are_no_end)
 {
     struct trace t;

@@ -97,7 +97,7 @@ TEST(random_models_are_found)
     assert_true(off * 14 <= levels);
 }
 
-/* A time that grows with the logarithm of the idle time is cut into stretches, and that is told. */
+/* A time that grows with the logarithm of the idle time is cut into stretches, and that is reported. */
 TEST(gradual_changes_are_told)
 {
     enum { RAMPS = 60, POINTS = 600 };
@@ -199,7 +199,7 @@ TEST(drift_is_no_stage)
     assert_int_equal(s.n_warnings, 0);
 }
 
-/* Times from 0.06 to 90 us whatever the idle time, as beside busy neighbours: nothing is told, and it says so. */
+/* Times from 0.06 to 90 us whatever the idle time, as beside busy neighbours: nothing is reported, and it says so. */
 TEST(scatter_is_told)
 {
     struct wake_point p[96];

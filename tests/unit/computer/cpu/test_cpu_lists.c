@@ -3,7 +3,7 @@
 #include "computer/cpu/cpu.h"
 #include "tests/support/test.h"
 
-/* A part is told if dots and the end of the text would fit behind it. */
+/* A part is reported if dots and the end of the text would fit after it. */
 TEST(lists_that_are_cut)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is asked of CPUID, of a made one: which leaves, none above the highest, and what becomes of the answers. */
+/* What is requested of CPUID, of a made one: which leaves, none above the highest, and what becomes of the answers. */
 #include <jansson.h>
 
 #include "computer/cpu/caches.h"

@@ -139,7 +139,7 @@ TEST(test_what_is_said_of_the_tsc)
     }
 }
 
-/* 100 MHz to 20 GHz are believed; what is beyond is as if it were not told. */
+/* 100 MHz to 20 GHz are believed; what is beyond is as if it were not known. */
 TEST(test_rates_that_are_believed)
 {
     struct cpu_leaves l = intel(0x00050654);

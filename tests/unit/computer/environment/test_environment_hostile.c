@@ -226,7 +226,7 @@ TEST(all_files_are_garbage)
 
 /* ---- files of any size ---- */
 
-/* Files of /proc have no size to ask for: they are read in pieces of 4 KiB, then of twice as much. */
+/* Files of /proc have no size to request: they are read in pieces of 4 KiB, then of twice as much. */
 TEST(whole_files_of_any_size)
 {
     static const size_t sizes[] = {0, 1, 4094, 4095, 4096, 4097, 8191, 8192, 8193, 16384, 40000};

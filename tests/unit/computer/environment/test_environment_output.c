@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How the findings of an environment are told, in which order, as text and as JSON; also those of garbage. */
+/* How the findings of an environment are reported, in which order, as text and as JSON; also those of garbage. */
 #include <jansson.h>
 
 #include "tests/support/computer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the files of a computer to what is told of it: a server (tests/support/fake_environment.h), file by file. */
+/* From the files of a computer to what is reported of it: a server (tests/support/fake_environment.h), file by file. */
 #include "computer/environment/environment.h"
 #include "computer/environment/findings.h"
 #include "tests/support/fake_environment.h"

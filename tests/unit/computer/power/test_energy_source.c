@@ -410,7 +410,7 @@ TEST_WITH(likwid_comes_second, make_root, remove_root)
     assert_contains(e.source, "likwid");
     likwid_steps = 3; /* one lap */
     assert_true(fabs(read_now(&e, 2).joules - 2) < 1e-9);
-    /* where it knows no counter the registers are asked, and all the reasons are told */
+    /* where it knows no counter the registers are asked, and all the reasons are reported */
     put("devices/system/cpu/cpu2/topology/physical_package_id", "0");
     two_packages();
     e = in_root();

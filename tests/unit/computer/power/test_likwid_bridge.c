@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* liblikwid behind its bridge: a good one, bad ones that print, exit, crash and hang up, and the one of this system. */
+/* liblikwid after its bridge: a good one, bad ones that print, exit, crash and hang up, and the one of this system. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>

@@ -397,7 +397,7 @@ TEST(where_an_irq_is_delivered)
 
 #define SHIELD "fs/cgroup/cpuset/characterize-others"
 
-/* Without memory no task can be moved to it: that is told, whatever went wrong before. */
+/* Without memory no task can be moved to it: that is reported, whatever went wrong before. */
 TEST(a_cpuset_without_memory)
 {
     char root[FOLDER_PATH_MAX];
@@ -463,7 +463,7 @@ TEST(files_that_are_opened)
     assert_int_equal(mkfifo(other, 0600), 0);
     assert_int_equal(settings_open(&fake, "/sys/fifo", O_RDONLY), -1);
     assert_int_equal(errno, EPERM);
-    /* with the newline, which is not told, 5 characters need room for 7 */
+    /* with the newline, which is not known, 5 characters need room for 7 */
     assert_int_equal(settings_read_text(&fake, "/sys/plain", text, 7), 5);
     assert_string_equal(text, "12345");
     assert_int_equal(settings_read_text(&fake, "/sys/plain", text, 6), -1);

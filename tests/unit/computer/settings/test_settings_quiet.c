@@ -195,7 +195,7 @@ TEST_WITH(test_steps_and_back, quiet_grow, quiet_fell)
     quiet_is(t, "proc/irq/24/smp_affinity_list", "0-2");
     quiet_put(t, "proc/irq/24/smp_affinity_list", "0-3");
     quiet_all_are(t, 0);
-    /* an interrupt that nobody has asked for */
+    /* an interrupt that nobody has requested */
     quiet_put(t, "sys/kernel/irq/24/actions", "");
     quiet_put(t, "sys/kernel/irq/25/actions", "eth0");
     s = quiet_applied(t, QUIET_IRQ);
@@ -204,7 +204,7 @@ TEST_WITH(test_steps_and_back, quiet_grow, quiet_fell)
     quiet_restore(s, NULL);
 }
 
-/* Steps of a refinement go back to what turbo and frequency were set to, not behind it. */
+/* Steps of a refinement go back to what turbo and frequency were set to, not after it. */
 TEST_WITH(test_back_to_base, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Blocks from files: what is found in them, what of them is refused, and that their kernels run as kernels do. Machine
- * code alone: what the assembler has to do with it is told by tests/cli/t_kernel_files.sh.
+ * code alone: what the assembler has to do with it is shown by tests/cli/t_kernel_files.sh.
  */
 #include <unistd.h>
 #include <x86intrin.h>

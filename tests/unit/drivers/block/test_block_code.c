@@ -232,7 +232,7 @@ TEST(numbers_slow_nothing_down)
     block_code_free(&c);
 }
 
-/* Whichever call fails: it is told, and nothing stays behind. */
+/* Whichever call fails: it is reported, and nothing stays after. */
 TEST(where_the_system_refuses)
 {
     skip_where_sanitized("the runtime of the sanitizers needs the real system");

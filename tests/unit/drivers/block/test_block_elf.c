@@ -64,7 +64,7 @@ static struct made_elf made_file(bool library)
     return e;
 }
 
-/* Where a file ends at the end of a page, behind which nothing is. */
+/* Where a file ends at the end of a page, after which nothing is. */
 static uint8_t *page_end;
 
 static int make_page(void **state)

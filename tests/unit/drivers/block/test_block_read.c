@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Blocks as files have them: names, sizes, what comments declare, and what is asked of an assembler, a made one. */
+/* Blocks as files have them: names, sizes, what comments declare, and what is requested of an assembler, a made one. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -148,7 +148,7 @@ TEST(long_names_and_odd_folders)
 /* ---- the assembler ---- */
 
 static const char limited[] = "#!/bin/sh\nd=${0%/*}\necho \"$1 $2\" >$d/limits\nshift 2\nexec $d/$@\n";
-/* Notes what it is told and given, and gives what it has, and the status. */
+/* Notes what it is reported and given, and gives what it has, and the status. */
 static const char assembler[] = "#!/bin/sh\n"
                                 "d=${0%/*}\n"
                                 "echo \"$1 $2 $3 $4\" >$d/told\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The machine helper over a made-up device: what it asks for, what it makes of the answers, and what it says. */
+/* The machine helper over a made-up device: what it requests, what it makes of the answers, and what it says. */
 #include "drivers/helper/helper.h"
 #include "drivers/helper/helper_state.h"
 #include "drivers/timing/timing_chains.h"
@@ -156,14 +156,14 @@ static void expect_step_note(const char *notes, double step, double tsc_hz)
                  step / tsc_hz * 1e9,
                  step < 30 ? "2 %, a hundred together to 0.2 %" : "4 %, a hundred together to 0.4 %");
     }
-    const char *ours = strstr(notes, "interrupts masked"); /* behind what is said of a virtual machine */
+    const char *ours = strstr(notes, "interrupts masked"); /* after what is said of a virtual machine */
     assert_non_null(ours);
     assert_string_equal(ours, expected);
 }
 
 /*
  * By clocks in steps of 1 tick, of some 10 and of some 25 ns, wherever among them readings lie: the steps even out
- * behind waits that differ.
+ * after waits that differ.
  */
 TEST_WITH(test_chain_where_there_is_nothing, helper_rig_reset, helper_rig_close)
 {
@@ -399,7 +399,7 @@ TEST_WITH(test_disturbed_repetitions, helper_rig_reset, helper_rig_close)
     helper_rig_refused(MACHINE_FAILED, "filled the kernel helper's buffer");
 }
 
-/* What a hypervisor does to a promise of 10 ms is told, and the repetition done again. */
+/* What a hypervisor does to a promise of 10 ms is reported, and the repetition done again. */
 TEST_WITH(test_a_stolen_cpu, helper_rig_reset, helper_rig_close)
 {
     struct machine_info info;
@@ -450,7 +450,7 @@ TEST_WITH(test_voltage, helper_rig_reset, helper_rig_close)
     assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x198, &value, &helper_rig.error),
                      MACHINE_OK);
     assert_true(value == fake_helper.msr_value); /* read now */
-    /* what was read at an end before all was prepared anew is not of what is measured now */
+    /* what was read at an end before all was prepared again is not of what is measured now */
     assert_int_equal(helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error), MACHINE_OK);
     helper_rig_prepare(wanted, 1);
     assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x198, &value, &helper_rig.error),

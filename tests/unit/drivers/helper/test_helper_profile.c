@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The profiler's records over a made-up device: which counters it is asked for, what it gives, and what is refused. */
+/* The profiler's records over a made-up device: which counters it is requested, what it gives, and what is refused. */
 #include "drivers/helper/helper.h"
 #include "drivers/profile/profile_source.h"
 #include "tests/support/fake_helper.h"

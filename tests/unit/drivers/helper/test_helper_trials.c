@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Trials of the machine helper over a made-up device: what it asks for, and what it makes of the answers. */
+/* Trials of the machine helper over a made-up device: what it requests, and what it makes of the answers. */
 #include "computer/cpu/cpu.h"
 #include "drivers/helper/helper.h"
 #include "drivers/native/trials.h"

@@ -133,7 +133,7 @@ TEST(a_ramp_behind_a_wait)
 }
 
 /* Interrupts begin a wait of 3 ms again in nearly half of the repetitions, which do not see its end: they are none
- * whose sibling thread is busy, and tell neither the clock nor the rate behind it. */
+ * whose sibling thread is busy, and tell neither the clock nor the rate after it. */
 TEST(those_that_still_wait_tell_nothing_of_the_end)
 {
     struct model m;
@@ -194,7 +194,7 @@ TEST(what_happens_is_found_and_nothing_else)
 
 /* ---- what chains and halts look like ---- */
 
-/* Throttling that acts on whatever runs slows the chain, too: no frequency but those of the processor is told. */
+/* Throttling that acts on whatever runs slows the chain, too: no frequency but those of the processor is reported. */
 TEST(throttled_chains_are_no_frequency)
 {
     static const double truth[] = {2.8, 2.4, 1.9};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Which license counters are offered on each part that has events for them: by its own table, and by what its kernels
- * ask for, on a made PMU and through a made module.
+ * request, on a made PMU and through a made module.
  */
 #include "drivers/helper/helper.h"
 #include "tests/support/fake_helper.h"

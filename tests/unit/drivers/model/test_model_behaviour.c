@@ -252,7 +252,7 @@ TEST(density_decides_the_level)
     }
 }
 
-/* K by way of G 3.2.2: about 13000 256-bit FMAs until the level is asked for; fewer leave it alone. */
+/* K by way of G 3.2.2: about 13000 256-bit FMAs until the level is requested; fewer leave it alone. */
 TEST(a_count_of_instructions_comes_before_the_level)
 {
     struct model m = quiet("xeon-gold-6130");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The world of a busy guest, as cloud-guest draws it: neighbors that come for 10 us to 100 ms, a clock that floats in
- * steps, interruptions, cold code, and samples of fixed work, one in four of which tells the frequency.
+ * The scenario of a busy guest, as cloud-guest draws it: neighbors that come for 10 us to 100 ms, a clock that floats
+ * in steps, interruptions, cold code, and samples of fixed work, one in four of which tells the frequency.
  */
 #include "drivers/model/model_core.h"
 #include "tests/support/model_rig.h"
@@ -11,7 +11,7 @@
 
 /* What happens within a repetition that lasts very long. */
 struct seen {
-    double busy_us, decade_us[4]; /* beside a neighbor: in all, and in bouts of 10 us, 100 us, 1 ms, 10 ms or more */
+    double busy_us, decade_us[4]; /* beside a neighbor: in all, and in bursts of 10 us, 100 us, 1 ms, 10 ms or more */
     double shortest_us, longest_us;
     double interrupted_us, least_clock, most_clock;
     unsigned interruptions, clock_steps;
@@ -60,7 +60,7 @@ TEST(neighbors_come_and_go)
     watch(&m, &s);
     assert_true(s.shortest_us > 9.9 && s.shortest_us < 11);
     assert_true(s.longest_us > 50e3 && s.longest_us < 101e3);
-    /* the long bouts are few: 25 of the longest decade take a quarter of it */
+    /* the long bursts are few: 25 of the longest decade take a quarter of it */
     assert_true(fabs(s.busy_us / (SECONDS * 1e6) - 0.15) < 0.03);
     for (int i = 0; i < 4; i++)
         assert_true(fabs(s.decade_us[i] / s.busy_us - 0.25) < (i < 3 ? 0.06 : 0.12));
@@ -96,7 +96,7 @@ TEST(repetitions_begin_anywhere)
         longer += c.around.sibling_runs && c.around.sibling_until > 1e3;
     }
     assert_true(fabs((double)beside / RUNS - 0.15) < 4 * sqrt(0.15 * 0.85 / RUNS));
-    /* of what is left of a bout of L to 10 L, L = 1 ms and 10 ms, 1 ms: 1 - ln(10)^-1 (1 - 1/10) and so on */
+    /* of what is left of a burst of L to 10 L, L = 1 ms and 10 ms, 1 ms: 1 - ln(10)^-1 (1 - 1/10) and so on */
     assert_true(fabs((double)longer / beside - 0.39) < 0.04);
 }
 

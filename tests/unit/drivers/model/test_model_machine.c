@@ -294,7 +294,7 @@ TEST(registers_tell_ratios_and_voltage)
     rig_close(&r);
 }
 
-/* A table for each level that the model has; what would be behind the last is left as it was. */
+/* A table for each level that the model has; what would be after the last is left as it was. */
 TEST(speed_select_has_a_table_for_each_level)
 {
     for (size_t n = 1; n <= MODEL_LEVELS_MAX; n++) {

@@ -219,7 +219,7 @@ TEST(voltage_during_a_halt)
     assert_true(model_core_ghz(&c) == 2.4);
 }
 
-/* A model that changes the frequency without a halt has it as soon as it is asked for. */
+/* A model that changes the frequency without a halt has it as soon as it is requested. */
 TEST(without_a_halt_at_once)
 {
     struct model m = quiet();

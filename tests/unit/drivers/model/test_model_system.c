@@ -368,7 +368,7 @@ static void read_all(struct profile_source *source, const struct profile_setup *
     source->ops->close(source);
 }
 
-/* The time that a model has spent is all that was asked for, whenever its last turn was. */
+/* The time that a model has spent is all that was requested, whenever its last turn was. */
 TEST(test_duration_is_what_was_asked_for)
 {
     static const double seconds[] = {0.1, 30, 100};

@@ -306,7 +306,7 @@ static double time_of_first_slow(const struct rig *r, const struct recording *re
     return NAN;
 }
 
-/* Short, dense 512-bit multiplies ask for the AVX2 level only (Gottschlag's dissertation, section 3.2.1). */
+/* Short, dense 512-bit multiplies request the AVX2 level only (Gottschlag's dissertation, section 3.2.1). */
 TEST(one_kernel_may_need_less)
 {
     struct model m;

@@ -159,7 +159,7 @@ TEST(test_survey)
     assert_true(s.answered > 0);
     assert_string_equal(s.found, "");
     assert_non_null(strstr(s.volts_why, "emulator's constant"));
-    /* AMD: 198H is not asked for */
+    /* AMD: 198H is not requested */
     struct msr_part zen = {.amd = true, .family = 0x19, .model = 0x11};
     r.n = 0;
     put(&r, MSR_PERF_STATUS, UINT64_C(7209) << 32);
@@ -171,7 +171,7 @@ TEST(test_survey)
     assert_string_equal(s.found, "base 3.80 GHz, energy in steps of 15.3 uJ");
 }
 
-/* The turbo limits that registers say, and what answers of all that is asked for. */
+/* The turbo limits that registers say, and what answers of all that is requested. */
 static void expect_turbo(struct registers *r, const struct msr_part *p, const char *turbo, const char *found,
                          unsigned answered)
 {
@@ -392,7 +392,7 @@ TEST(test_registers_that_cannot_be_opened)
     assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_CANNOT);
     assert_int_equal(err.status, MACHINE_CANNOT);
     assert_non_null(strstr(err.text, "access to /dev/cpu/5/msr is denied: no CAP_SYS_RAWIO"));
-    assert_int_equal(inner.finished, 1); /* nothing stays behind */
+    assert_int_equal(inner.finished, 1); /* nothing stays after */
     inner.prepare_status = MACHINE_BAD_INPUT;
     assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_BAD_INPUT);
     assert_string_equal(err.text, "inner");

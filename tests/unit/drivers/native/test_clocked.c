@@ -78,7 +78,7 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
 
 /* ---- payloads ---- */
 
-/* Blocks of so many ticks; what was asked of it. */
+/* Blocks of so many ticks; what was requested of it. */
 static struct made_payload {
     unsigned ticks, slow_ticks; /* of a block; of the first `slow` blocks */
     uint64_t slow, blocks;

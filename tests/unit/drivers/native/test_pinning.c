@@ -102,7 +102,7 @@ TEST(a_cpu_that_is_not_there)
     assert_null(p.locked);
 }
 
-/* Code that ends at a page's end is read to there: behind it nothing is mapped. */
+/* Code that ends at a page's end is read to there: after it nothing is mapped. */
 TEST(code_is_touched_to_its_end)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -117,7 +117,7 @@ TEST(test_throttled_samples_take_longer)
     }
 }
 
-/* So many blocks exactly, however long they take; what comes behind lasts as long as ever. */
+/* So many blocks exactly, however long they take; what comes after lasts as long as ever. */
 TEST(test_a_stretch_of_so_many_blocks)
 {
     static const uint64_t counts[] = {1, 9, 10, 11, 25, 100, 333};
@@ -189,7 +189,7 @@ TEST(test_no_more_than_there_is_room_for)
         struct sampling_log log = run(&p);
         assert_int_equal(log.n, rooms[i] < 21 ? rooms[i] : 21);
         assert_int_equal(log.cut, rooms[i] < 21);
-        assert_true(made.most <= rooms[i]); /* one more behind it may be written */
+        assert_true(made.most <= rooms[i]); /* one more after it may be written */
     }
 }
 

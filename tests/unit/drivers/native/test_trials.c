@@ -91,7 +91,7 @@ TEST(rounds_are_found)
     assert_int_equal(trials_find_rounds(linear, &each, 1), 1);
     each = 0; /* a clock that stands still ends the search, too */
     assert_true(trials_find_rounds(linear, &each, 1) >= UINT64_C(1) << 39);
-    /* on a busy machine the search ended at a twentieth of the length asked for */
+    /* on a busy machine the search ended at a twentieth of the length requested */
     struct rng rng;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         rng_init(&rng, seed, 0);
@@ -188,7 +188,7 @@ static uint64_t lossy_cycles(void *context)
     return c->read++ == c->missing ? COUNTER_MISSING : 1000 * c->read;
 }
 
-/* Whether before a trial or behind it: what has no number is no duration. */
+/* Whether before a trial or after it: what has no number is no duration. */
 TEST(a_counter_that_is_taken_away)
 {
     struct native s = {.sys = "/nowhere", .tsc = {.hz = 2e9}, .prepared = true};

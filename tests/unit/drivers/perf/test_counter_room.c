@@ -126,7 +126,7 @@ TEST_WITH(test_perf, NULL, sweep)
         assert_non_null(why);
         assert_non_null(strstr(why, "no hardware counter is free for throttled cycles"));
         expect(i, remedy);
-        /* events that are asked for */
+        /* events that are requested */
         struct machine_setup s = setup_of(five, 5);
         assert_int_equal(r.m.ops->prepare(&r.m, &s, &r.err), MACHINE_CANNOT);
         assert_non_null(strstr(r.err.text, "no hardware counter is free for event 0x28:0x08 (5 events; this logical "

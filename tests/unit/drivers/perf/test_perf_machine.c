@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The perf machine on a made PMU: what it opens, records, marks as missing, refuses, and leaves behind. */
+/* The perf machine on a made PMU: what it opens, records, marks as missing, refuses, and leaves after. */
 #include <unistd.h>
 
 #include "computer/cpu/cpu.h"

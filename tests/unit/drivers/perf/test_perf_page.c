@@ -6,7 +6,7 @@
 static struct perf_event_mmap_page page;
 static uint64_t idle;
 
-/* The made RDPMC: what it was asked for, and what happens to the page meanwhile. */
+/* The made RDPMC: what it was requested, and what happens to the page meanwhile. */
 static struct {
     uint64_t value;
     uint32_t counter;

@@ -114,7 +114,7 @@ static const struct profile_executor *script_executor(struct script *s, struct p
     return e;
 }
 
-/* Time until the next step: what was asked for, and what comes on top. The window's cycles are counted meanwhile. */
+/* Time until the next step: what was requested, and what comes on top. The window's cycles are counted meanwhile. */
 static void script_pass(struct script *s, const struct profile_action *a)
 {
     unsigned k = s->n_actions < READINGS ? s->n_actions : READINGS - 1;

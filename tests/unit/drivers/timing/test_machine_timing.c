@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The timing machine: what it promises and refuses, and what it leaves behind; how fast it is, is in test_timing.c. */
+/* The timing machine: what it promises and refuses, and what it leaves after; how fast it is, is in test_timing.c. */
 #include <sched.h>
 
 #include "computer/cpu/cpu.h"

@@ -234,7 +234,7 @@ TEST(test_expected_frequency)
                 worst = fmax(worst, fabs(error));
             }
     print_message("largest relative error of f(r1, r2): %.1e\n", worst);
-    assert_true(worst < 2e-6); /* asked for: 1e-3 */
+    assert_true(worst < 2e-6); /* requested: 1e-3 */
     free(text);
     expect("f 4 0 0 40000 40000", "0 99"); /* shares above 1 */
     expect("f 4 5 0 0 0", "0 99");         /* no such turbo level */
@@ -361,7 +361,7 @@ TEST(test_ideal_frequency_gold)
             p.mhz[l][g] = gold_mhz[l][g];
     double worst = worst_ideal_error(&r, &p);
     print_message("largest relative error of the ideal frequency, Gold 6130: %.1e\n", worst);
-    assert_true(worst < 2e-5); /* asked for: 1e-3 */
+    assert_true(worst < 2e-5); /* requested: 1e-3 */
 }
 
 TEST(test_ideal_frequency_random)

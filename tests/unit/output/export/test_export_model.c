@@ -48,7 +48,7 @@ TEST(test_export)
     for (int g = 0; g < GOLD_GROUPS; g++)
         for (int l = 0; l < GOLD_LEVELS; l++)
             assert_true(abs(s.turbos[g].mhz[l].value - gold_mhz[l][g]) <= 1);
-    /* the costs between levels are the largest of those between kernels, and each is told */
+    /* the costs between levels are the largest of those between kernels, and each is reported */
     assert_true(s.n_level_costs >= 3);
     for (size_t i = 0; i < s.n_level_costs; i++)
         assert_true(s.level_costs[i].down_ns.present && s.level_costs[i].down_ns.value > 20000 &&

@@ -264,7 +264,7 @@ TEST(test_triggers)
     trigger_row(&t, "256fma", 1, 13000, 1);    /* this asks */
     trigger_row(&t, "256mul", 1, 12000, 1);    /* the same class: the smaller count */
     trigger_row(&t, "512fma", 1.0 / 2, 40, 2); /* a share instead of N */
-    trigger_row(&t, "512or", 1, 1, -1);        /* asks for what? */
+    trigger_row(&t, "512or", 1, 1, -1);        /* requests what? */
     const struct table *tables[] = {&t, &f};
     assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
     assert_int_equal(s.n_levels, 3);
@@ -496,7 +496,7 @@ static void impossible(struct schedule *s, const char *reason)
         fail_msg("%s instead of %s", why, reason);
 }
 
-/* Values that no single row is wrong about, and that no scheduler may be told. */
+/* Values that no single row is wrong about, and that no scheduler may be reported. */
 TEST(test_impossible_values)
 {
     struct table t;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Scheduler parameters: what is not read out of tables because it cannot be right or nothing backs it, and is told. */
+/* Scheduler parameters: what is not read out of tables because it cannot be right or nothing backs it, and is
+ * reported. */
 #include "output/export/export.h"
 #include "tables/registry.h"
 #include "tests/support/export_rules.h"
@@ -128,7 +129,7 @@ TEST(test_impossible_costs)
     table_free(&o);
 }
 
-/* Rows that nothing can be read from are told, and so is a table without any. */
+/* Rows that nothing can be read from are reported, and so is a table without any. */
 TEST(test_unusable_rows)
 {
     struct table f, o, e;

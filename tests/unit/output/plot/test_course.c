@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* output/plot/course_chart.c, output/report/report.c, and what is told of marks that are pointed at. */
+/* output/plot/course_chart.c, output/report/report.c, and what is reported of marks that are pointed at. */
 #include "output/plot/chart_script.h"
 #include "output/plot/charts.h"
 #include "output/plot/plot.h"
@@ -128,7 +128,7 @@ TEST(the_widest_switch_is_chosen)
     table_free(&t);
 }
 
-/* ---- what is told of a mark ---- */
+/* ---- what is reported of a mark ---- */
 
 TEST(marks_tell_their_values)
 {

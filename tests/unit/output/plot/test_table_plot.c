@@ -359,7 +359,7 @@ static size_t times_in(const char *text, const char *what)
     return n;
 }
 
-/* "?" is what was not decided, and nothing else; what is not drawn is told. */
+/* "?" is what was not decided, and nothing else; what is not drawn is reported. */
 TEST(cells_without_a_latency_have_their_signs)
 {
     struct table t;

@@ -242,7 +242,7 @@ TEST(findings_are_ten_the_most_important_first)
     char *part = strndup(from, (size_t)(to - from));
     assert_int_equal(count(part, "<li>First finding. "), 9);
     assert_int_equal(count(part, "<li>Second finding. "), 1);
-    /* all are told beside their table */
+    /* all are reported beside their table */
     assert_int_equal(count(page, "First finding.<br>Second finding."), 9);
     free(part);
     free(page);

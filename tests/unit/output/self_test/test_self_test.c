@@ -167,7 +167,7 @@ TEST(test_readings_that_take_long)
 }
 
 /*
- * What slows the core and is no fault: a thread next door, half of the repetitions at a lower frequency, system
+ * What slows the core and is no fault: a sibling thread, half of the repetitions at a lower frequency, system
  * management interrupts, switches that halt and throttle nothing, and levels that are still held from the repetition
  * before. Each line passes or says that it cannot tell; a counter that is wrong is found all the same.
  */
@@ -231,7 +231,7 @@ TEST(test_surroundings_are_no_fault)
         test_parsed(&m, &none, (uint64_t)i, &r, &l);
         wrong += unexpected(what, &l, "");
         self_test_free(&r);
-        bool alone = i % 6 > 2; /* with a neighbour a chain may be undecided; no other line is told instead */
+        bool alone = i % 6 > 2; /* with a neighbour a chain may be undecided; no other line is reported instead */
         b = m.no_counters ? high : low;
         test_parsed(&m, &b, (uint64_t)i, &r, &l);
         wrong += unexpected(what, &l,
@@ -243,7 +243,7 @@ TEST(test_surroundings_are_no_fault)
     assert_int_equal(wrong, 0);
 }
 
-/* Where nothing throttles a thread next door slows the code after the switch: no throttled cycles are none missing. A
+/* Where nothing throttles a sibling thread slows the code after the switch: no throttled cycles are none missing. A
  * stuck counter of a core that does throttle is found next to one that runs now and then. */
 TEST(test_neighbours_are_no_throttling)
 {

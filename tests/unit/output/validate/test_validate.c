@@ -227,7 +227,7 @@ TEST(test_slips)
     unlink(path);
 }
 
-/* A file that is broken hides no other; and where it may be the one, that is told. */
+/* A file that is broken hides no other; and where it may be the one, that is reported. */
 TEST(test_broken_shipped_file)
 {
     char folder[FOLDER_PATH_MAX], skus[80], a[100], b[100];

@@ -315,7 +315,7 @@ TEST(test_which)
     data_file_list_free(names, n);
 }
 
-/* The shipped figures of the 6130 against its published frequencies: of several rows the worst one is told. */
+/* The shipped figures of the 6130 against its published frequencies: of several rows the worst one is reported. */
 TEST(test_gold)
 {
     struct sku s;

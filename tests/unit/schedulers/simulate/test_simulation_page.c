@@ -114,7 +114,7 @@ TEST(curve_has_both_marks)
     free(script);
     struct chart c;
     char why[100];
-    r.curve = (struct sim_curve){.n = 0}; /* nobody asked for one: its marks are none either */
+    r.curve = (struct sim_curve){.n = 0}; /* nobody requested one: its marks are none either */
     assert_int_equal(sim_chart_curve(&r, &c, why, sizeof why), -1);
     assert_string_equal(why, "no curve with --scheduler");
     chart_free(&c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Curve, what-if, time line and the head of the report, of workloads whose every microsecond can be told by hand. */
+/* Curve, what-if, time line and the head of the report, of workloads whose every microsecond can be shown by hand. */
 #include "schedulers/simulate/output/simulation.h"
 #include "schedulers/simulate/studies.h"
 #include "tests/support/export_text.h"

@@ -189,7 +189,7 @@ TEST(tasks_as_work)
                          "scheduler, each thread needs its own name");
 }
 
-/* What is wrong with a line behind the header. */
+/* What is wrong with a line after the header. */
 static void line_refused(const char *line, const char *expected)
 {
     char text[300], message[400];
@@ -465,7 +465,7 @@ static void wanders(struct wanderer *t, int64_t us, int kind)
     t->ps = us;
 }
 
-/* Tasks that wander among CPUs, one after the other or with pauses; the file has one CPU behind the other. */
+/* Tasks that wander among CPUs, one after the other or with pauses; the file has one CPU after the other. */
 TEST(random_wanderers)
 {
     unsigned rounds = rng_rounds(60);

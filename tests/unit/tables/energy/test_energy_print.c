@@ -61,7 +61,7 @@ TEST(long_names_leave_room_for_less)
         "kernel                    cores  frequency      W    GHz\n"
         "512fma-chain@1/100-dirty     16  automatic   11.3  2.800\n"
         "Power above a PAUSE loop, 16 cores: 512fma-chain@1/100-dirty 8.2 [8.2, 8.3] W.\n";
-    const char *table = strchr(text, '\n') + 1; /* behind its title */
+    const char *table = strchr(text, '\n') + 1; /* after its title */
     if (strncmp(table, begins, sizeof begins - 1) != 0)
         fail_msg("%s", text);
     free(text);

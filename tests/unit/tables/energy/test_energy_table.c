@@ -235,7 +235,7 @@ TEST(without_figures_nothing_is_said)
     assert_int_equal(t.n_missing, 1);
     assert_non_null(strstr(t.missing[0].why, "no section [power]"));
     table_free(&t);
-    /* the energy of one kind of instruction is not told */
+    /* the energy of one kind of instruction is not known */
     rig_load("xeon-gold-6130", &m);
     rig_silence(&m);
     o.n_active = 1;
@@ -380,7 +380,7 @@ TEST(frequency_that_is_fixed_already)
     table_free(&t);
 }
 
-/* In pieces each begins anew, with the transitions of a core that was at rest: a percent or two. */
+/* In pieces each begins again, with the transitions of a core that was at rest: a percent or two. */
 TEST(long_repetitions_are_cut)
 {
     struct tables_options o = brief();
@@ -437,7 +437,7 @@ TEST(cores_of_another_package_are_not_counted)
     table_free(&t);
 }
 
-/* PAUSE asks for no license: at the automatic frequency it runs faster than wide code. */
+/* PAUSE requests no license: at the automatic frequency it runs faster than wide code. */
 TEST(pause_at_another_frequency_is_told)
 {
     struct tables_options o = brief();

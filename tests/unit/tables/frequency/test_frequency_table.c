@@ -101,7 +101,8 @@ static void coarse(struct model *m, double step_ns, double first, double second,
     }
 }
 
-/* Their limits are wide: more repetitions narrow them, and levels are told, or not told where they do not suffice. */
+/* Their limits are wide: more repetitions narrow them, and levels are reported, or not known where they do not
+ * suffice. */
 TEST(test_coarse_clocks_tell_levels)
 {
     static const double steps[] = {0, 0.02, 0.03, 0.04}, sigmas[] = {0, 0.002, 0.006};

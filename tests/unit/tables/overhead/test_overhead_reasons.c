@@ -92,7 +92,8 @@ static void measure_floating(struct tables_options *o, struct table *out)
     floating.model.ops->close(&floating.model);
 }
 
-/* Waves as long as a repetition, as some of them, and as the cell: what is told is true, and most of it is told. */
+/* Waves as long as a repetition, as some of them, and as the cell: what is reported is true, and most of it is
+ * reported. */
 TEST(costs_hold_where_the_frequency_moves)
 {
     struct overhead_truth e;
@@ -163,7 +164,7 @@ TEST(small_movements_are_within_the_limits)
 
 /* ---- differences that are no costs ---- */
 
-/* Heavy code runs at the high level for half an execution before it asks for the low one. */
+/* Heavy code runs at the high level for half an execution before it requests the low one. */
 static void slow_to_ask(struct model *m)
 {
     rig_load("xeon-gold-6130", m);

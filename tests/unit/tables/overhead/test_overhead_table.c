@@ -298,7 +298,7 @@ TEST(a_busy_guest_is_decided)
 }
 
 /* Ramps of 25 us and no halts. Down, what is gained on the way to the lower frequency counts, also where the usual
- * recording ends on that way (18.3 us, not 21.9); up, 1 - low/high of the time constant, which was told a tenth too
+ * recording ends on that way (18.3 us, not 21.9); up, 1 - low/high of the time constant, which was reported a tenth too
  * small, as 0 or not at all. By counters and by chains. */
 TEST(ramps_cost_what_is_lost_on_the_way)
 {

@@ -43,7 +43,7 @@ TEST(only_what_was_slower_has_waited)
     table_free(&t);
 }
 
-/* A frequency that swings by itself rises behind any code, in some repetitions even about when it did before. */
+/* A frequency that swings by itself rises after any code, in some repetitions even about when it did before. */
 TEST(a_swinging_frequency_has_no_waits)
 {
     for (uint64_t seed = 0; seed < rng_rounds(5); seed++) {

@@ -103,7 +103,7 @@ TEST(the_published_waits_come_back)
     }
     check_wait(&t, "512or", 2, 2 * m.wait_us, 0.1);
     assert_true(row(&t, "wait", "512fma", NULL, 2) == SIZE_MAX && row(&t, "wait", "256fma", NULL, 2) == SIZE_MAX);
-    /* what asks for the same level keeps it; what asks for a lower one does not */
+    /* what requests the same level keeps it; what requests a lower one does not */
     check_rearm(&t, "256fma", "512or", true, m.wait_us);
     check_rearm(&t, "512or", "256fma", true, m.wait_us);
     check_rearm(&t, "512fma", "512or", false, m.wait_us);
@@ -130,7 +130,7 @@ TEST(a_long_wait_has_room)
     table_free(&t);
 }
 
-/* Interrupts of 1 us, many of which cannot be seen, begin waits anew: no wait is double. */
+/* Interrupts of 1 us, many of which cannot be seen, begin waits again: no wait is double. */
 TEST(interrupts_that_cannot_be_seen_double_no_wait)
 {
     for (unsigned seed = 0; seed < rng_rounds(2); seed++) {

@@ -21,7 +21,7 @@ static struct {
 
 static enum asked what_is_asked(const struct run_request *r)
 {
-    size_t n = r->n_segments; /* behind what is recorded beside a switch the second kernel runs, as behind a switch */
+    size_t n = r->n_segments; /* after what is recorded beside a switch the second kernel runs, as after a switch */
     while (n > 2 && !r->segments[n - 1].sampled && !strcmp(r->segments[n - 1].payload.name, spy.to))
         n--;
     const struct segment *last = &r->segments[n - 1], *before = last - 1;
@@ -91,8 +91,8 @@ static void expect_segment(enum asked what, size_t i, const char *kernel, double
     assert_int_equal(s->sampled, sampled);
 }
 
-/* As many as were asked for; for one in sixteen of them, or of few for one in so many that there are seven or more,
- * either kernel alone for 20 ms, behind which 100 us are sampled; of the copy, which tells what a switch of code costs,
+/* As many as were requested; for one in sixteen of them, or of few for one in so many that there are seven or more,
+ * either kernel alone for 20 ms, after which 100 us are sampled; of the copy, which tells what a switch of code costs,
  * as many as repetitions where chains tell the clock. */
 TEST(a_switch_is_recorded_beside_its_kernels)
 {

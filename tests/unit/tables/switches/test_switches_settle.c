@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What begins before a recording and what ends behind it, in the tables of switches: throttling and waits longer than
+ * What begins before a recording and what ends after it, in the tables of switches: throttling and waits longer than
  * the usual recording, recordings that are asked to be too short, a machine that keeps its state from one repetition
  * to the next, and one whose frequency floats.
  */
@@ -136,7 +136,7 @@ TEST(an_endless_wait_is_undecided)
     table_free(&t);
 }
 
-/* Only what was asked for is recorded, and what lies behind it is not made up. */
+/* Only what was requested is recorded, and what lies after it is not made up. */
 TEST(a_short_recording_is_undecided)
 {
     static const double us[] = {15, 25, 40, 55};
@@ -251,7 +251,7 @@ static void make_one_line(char *text)
     *to = '\0';
 }
 
-/* Where the warm-up was asked for, the reason is told and nothing else. */
+/* Where the warm-up was requested, the reason is reported and nothing else. */
 TEST(a_short_warm_up_is_told)
 {
     struct model m;

@@ -262,7 +262,7 @@ TEST(throttling_that_begins_in_cold_code)
 }
 
 /* Chains whose first adds are throttled tell a lower frequency: the ratio may be lower by as much, and its limits have
- * it, where the core stays at its frequency until then and changes it without a halt, or no ratio is told. */
+ * it, where the core stays at its frequency until then and changes it without a halt, or no ratio is reported. */
 TEST(chains_that_are_throttled_are_in_the_limits)
 {
     unsigned told = 0, untold = 0, denied = 0, apart = 0, trials = rng_rounds(20);
@@ -391,7 +391,7 @@ TEST(unlike_pairs_are_not_mixed)
     assert_null(strstr(text, "with 1 active core"));
     free(text);
     for (size_t row = 0; row < t.n_rows; row++)
-        table_set_number(&t, row, "duration_us_lo", NAN); /* what has no limits is not told */
+        table_set_number(&t, row, "duration_us_lo", NAN); /* what has no limits is not known */
     text = rig_findings(&table_throttle, &t);
     assert_null(strstr(text, " us"));
     free(text);
@@ -408,7 +408,7 @@ TEST(unlike_pairs_are_not_mixed)
     table_free(&t);
 }
 
-/* Numbers of cores whose durations differ are told one by one, alike ones that follow each other together. */
+/* Numbers of cores whose durations differ are reported one by one, alike ones that follow each other together. */
 TEST(alike_numbers_of_cores_are_told_together)
 {
     struct table t;

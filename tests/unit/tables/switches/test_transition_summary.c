@@ -7,7 +7,7 @@
 
 enum { PHASES_MOST = 12 };
 
-/* "~0.5" behind a value: its limits, else it has none. */
+/* "~0.5" after a value: its limits, else it has none. */
 static struct estimate read_estimate(const char **text)
 {
     char *end;
@@ -112,7 +112,7 @@ TEST(ratios_are_fractions_where_they_are)
     }
 }
 
-/* Samples that lost time are left out behind the fine part of a long recording: "0 halts" and a cost of 0 [0, 0] were
+/* Samples that lost time are left out after the fine part of a long recording: "0 halts" and a cost of 0 [0, 0] were
  * told of a step between two of the others, which had been a halt of 18 us. */
 TEST(a_step_between_coarse_samples_tells_no_halts)
 {

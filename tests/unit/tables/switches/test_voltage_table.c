@@ -14,10 +14,10 @@
 
 #define VOLTS 0.002 /* a reading's noise is 1 mV, a median of 21 varies by a fifth of that */
 #define RELATIVE 0.01
-#define WINDOW_US 25.0 /* 21 readings take 10 us behind a fall and 16 before a rise; and times scatter */
+#define WINDOW_US 25.0 /* 21 readings take 10 us after a fall and 16 before a rise; and times scatter */
 
 /* Where repetitions carry over, the first kernel comes from the second one's class, and without the boost that it has
- * from rest: that is what it runs at, and what is told; and nothing else passes. */
+ * from rest: that is what it runs at, and what is reported; and nothing else passes. */
 TEST(a_voltage_may_depend_on_what_ran_before)
 {
     struct rng r;
@@ -195,7 +195,7 @@ TEST(a_level_is_that_of_the_phase)
     }
     free(v);
     trace_free(&t);
-    trace_init(&t); /* where nobody reads in the halt nothing is told of it */
+    trace_init(&t); /* where nobody reads in the halt nothing is reported of it */
     assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_VOLTS), 0);
     for (int i = -20; i < 40; i++)
         if (i < 0 || i >= 10)

@@ -37,7 +37,7 @@ TEST(there_are_sixteen_panels)
     assert_int_equal(c.n_panels, 0);
 }
 
-/* Colours begin anew behind the last; marks do not. Names are there once. */
+/* Colours begin again after the last; marks do not. Names are there once. */
 TEST(series_and_names)
 {
     struct chart c = {0};

@@ -201,7 +201,7 @@ TEST(fewer_than_one_in_a_thousand_are_discarded)
     }
 }
 
-/* They are told with the answer, and by the file that is written. */
+/* They are reported with the answer, and by the file that is written. */
 TEST(discarded_samples_are_counted)
 {
     size_t size;

@@ -206,7 +206,7 @@ TEST(nothing_is_invented)
         assert_true(has_row(&t, "count", k == 2 ? "throttle only" : "nothing"));
         table_free(&t);
     }
-    /* without mixtures and dirty halves in the model the parts ask for what they ask for alone */
+    /* without mixtures and dirty halves in the model the parts request what they request alone */
     rig_load("xeon-gold-6130", &m);
     m.n_mixtures = m.n_dirty = 0;
     measure(&m, kernels, 2, true, &t);
@@ -215,8 +215,8 @@ TEST(nothing_is_invented)
     table_free(&t);
 }
 
-/* A guest whose clock floats by 12 % and whose siblings come and go: of 512-bit code it is told that it is throttled,
- * and of all other code that nothing is asked for. */
+/* A guest whose clock floats by 12 % and whose siblings come and go: of 512-bit code it is reported that it is
+ * throttled, and of all other code that nothing is requested. */
 TEST(a_busy_guest_gets_answers)
 {
     static const char *const kernels[] = {"128fma", "256fma", "512or", "512fma"};
@@ -242,7 +242,7 @@ TEST(a_busy_guest_gets_answers)
 }
 
 /* Code on dirty registers runs at another clock than the burst ahead of it, and as fast as on clean ones: without
- * counters 0.96 and 1.04 of that were told, the ratios of the clocks. */
+ * counters 0.96 and 1.04 of that were reported, the ratios of the clocks. */
 TEST(dirty_registers_do_not_slow_by_the_clock)
 {
     static const char *const kernels[] = {"512or", "512fma"};
@@ -261,8 +261,8 @@ TEST(dirty_registers_do_not_slow_by_the_clock)
     table_free(&t);
 }
 
-/* Where nothing is asked for below a count what throttles is the level: a count of throttling above that of the level
- * was told beside it. */
+/* Where nothing is requested below a count what throttles is the level: a count of throttling above that of the level
+ * was reported beside it. */
 TEST(what_a_level_throttles_is_no_row_of_its_own)
 {
     static const char *const kernels[] = {"256fma"};
@@ -284,7 +284,7 @@ TEST(what_a_level_throttles_is_no_row_of_its_own)
     }
 }
 
-/* A throttle to 0.88 of the rate, which passed for the full one; and where nothing is asked for, what would have been
+/* A throttle to 0.88 of the rate, which passed for the full one; and where nothing is requested, what would have been
  * found. */
 TEST(mild_throttling_is_found)
 {
@@ -351,7 +351,8 @@ TEST(it_is_told_in_words)
     table_free(&t);
 }
 
-/* A count that varies, by few bursts and by many: what is told lies within its own limits, or no reader takes it. */
+/* A count that varies, by few bursts and by many: what is reported lies within its own limits, or no reader takes
+ * it. */
 TEST(limits_are_around_the_value)
 {
     skip_where_sanitized_in_brief("the others and --all run the same code there");

@@ -90,7 +90,7 @@ static size_t missing(const struct table *t, const char *what, const char *words
     return found;
 }
 
-/* The transition ends later than where the plain code behind the burst was once looked at. */
+/* The transition ends later than where the plain code after the burst was once looked at. */
 TEST(slow_transitions_give_the_same_counts)
 {
     static struct model m;
@@ -107,7 +107,7 @@ TEST(slow_transitions_give_the_same_counts)
     }
 }
 
-/* Levels that lapse before that place, and some before the transition is over: then a count cannot be told. */
+/* Levels that lapse before that place, and some before the transition is over: then a count cannot be reported. */
 TEST(short_waits_give_the_truth_or_nothing)
 {
     static struct model m;
@@ -203,7 +203,7 @@ TEST(large_counts_are_found)
     table_free(&t);
 }
 
-/* The first row of `what` with this kernel that asks for `asks`, or the number of rows. */
+/* The first row of `what` with this kernel that requests `asks`, or the number of rows. */
 static size_t find_row(const struct table *t, const char *what, const char *kernel, const char *asks)
 {
     size_t i = 0;
@@ -268,7 +268,7 @@ TEST(one_core_is_tried_where_all_show_nothing)
     size_t all = 0, one = 0;
     rig_load("core-i5-1035g4", &m);
     m.counts_licenses = m.counts_throttle = false;
-    measure(&m, &t); /* with none of the kernels that may ask for another level */
+    measure(&m, &t); /* with none of the kernels that may request another level */
     assert_true(find_row(&t, "count", "512fma", "lower frequency") < t.n_rows);
     table_free(&t);
     options(&o);

@@ -206,7 +206,7 @@ TEST(other_processors_are_refused)
     expect_refusal(&m, &o, "to measure it anyway, use --event 0x28");
     m.model = 0x00; /* no table at all */
     expect_refusal(&m, &o, "it is unknown");
-    o.event = 0x28; /* asked for: it is measured, and compared with nothing */
+    o.event = 0x28; /* requested: it is measured, and compared with nothing */
     rig_measure(&table_umask, &m, &o, &t);
     assert_string_equal(reading(&t, 0x08), "heavy 256");
     assert_string_equal(reading(&t, 0x07), "up to 128 bit, light 256");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Schedulers on the Gold 6130: examples that can be told by hand, and what holds for any workload. */
+/* Schedulers on the Gold 6130: examples that can be shown by hand, and what holds for any workload. */
 #include "schedulers/simulate/studies.h"
 #include "tests/support/gold_6130.h"
 #include "tests/support/memory_workload.h"
@@ -147,7 +147,7 @@ TEST(cookies_do_not_share_a_core)
     runs(&m, 1, SIM_NONE, 4 * MS);
     sleeps(&m, 2, 1 * MS);
     runs(&m, 2, SIM_NONE, 2 * MS);
-    /* t2 has the cookie of t0; when it is done, t1 is so far behind that t0 must leave, and waits meanwhile */
+    /* t2 has the cookie of t0; when it is done, t1 is so far after that t0 must leave, and waits meanwhile */
     expect_ran(&m, SIM_CORE, "1:t2 1000-3000\n0:t0 0-3000\n1:t1 3000-7000\n1:t0 7000-14000\n");
 }
 
