@@ -35,7 +35,8 @@ if [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$(pwd -P)" ]; then
 else
     # what the build and this script leave, .gitignore names
     tar -c --exclude=./build --exclude='./build-*' --exclude='*.o' --exclude='./libcharacterize.*' \
-        --exclude=./characterize --exclude=./characterize-simulate --exclude=./characterize-profile --exclude=./.git . | tar -x -C "$tree" || exit 1
+        --exclude=./characterize --exclude=./characterize-simulate --exclude=./characterize-profile \
+        --exclude=./.git . | tar -x -C "$tree" || exit 1
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(stat -c %Y CHANGELOG.md)}
 fi
 export SOURCE_DATE_EPOCH

@@ -446,7 +446,8 @@ static void put_list(struct pivot *p, const struct table *t, const struct pivot_
     }
 }
 
-/* Prints the view of the rows that are together with `of`. rows: room for two lists of all rows; NULL: out of memory. */
+/* Prints the view of the rows that are together with `of`. rows: room for two lists of all rows; NULL: out of
+ * memory. */
 static bool print_view(FILE *out, bool colour, const struct table *t, const struct pivot_list *l, size_t of,
                        size_t *rows)
 {

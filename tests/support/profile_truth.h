@@ -8,8 +8,8 @@
 #include "drivers/model/system/system.h"
 #include "profiler/profile.h"
 
-/* A variant of modelled systems beside SYSTEM_OWN_LEVELS: levels follow the code at once, free of charge, without waits,
- * throttling and halts. */
+/* A variant of modelled systems beside SYSTEM_OWN_LEVELS: levels follow the code at once, free of charge, without
+ * waits, throttling and halts. */
 enum { SYSTEM_NO_WAITS = 1u << 1 };
 /* As system_new(), of these variants as well. */
 int truth_system(const struct model *m, uint64_t seed, unsigned flags, struct system **out, struct machine_error *err);

@@ -156,16 +156,17 @@ make_initramfs() {
     mkdir -p "$root/bin" "$root/share"
     cp "$(command -v busybox)" "$root/bin/busybox"
     ln -s busybox "$root/bin/sh"
-    cp "$OUT/characterize" "$OUT/characterize-profile" "$work/ioctl_fuzz" "$work/helper_checks" "$work/trials_checks" "$work/profile_checks" \
-        "$root/bin/"
+    cp "$OUT/characterize" "$OUT/characterize-profile" "$work/ioctl_fuzz" "$work/helper_checks" \
+        "$work/trials_checks" "$work/profile_checks" "$root/bin/"
     cp -R data/. "$root/share/"
     # a second opinion on registers, where msr-tools are installed
     rdmsr=$(command -v rdmsr) && cp "$rdmsr" "$root/bin/"
     # shellcheck disable=SC2086 # nothing or one name
-    ldd "$OUT/characterize" "$OUT/characterize-profile" $rdmsr | sed -n 's/^[^/]*\(\/[^ ]*\) (0x.*/\1/p' | while read -r library; do
-        mkdir -p "$root$(dirname "$library")"
-        cp -L "$library" "$root$library"
-    done
+    ldd "$OUT/characterize" "$OUT/characterize-profile" $rdmsr | sed -n 's/^[^/]*\(\/[^ ]*\) (0x.*/\1/p' |
+        while read -r library; do
+            mkdir -p "$root$(dirname "$library")"
+            cp -L "$library" "$root$library"
+        done
     cp "$module" "$root/characterize.ko"
     msr=$(find "$image" -name 'msr.ko*' | head -n 1)
     case $msr in
