@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names, counts and code of bursts: a number of instructions of one kernel. */
 #include "kernels/shots.h"
 
 #include <string.h>

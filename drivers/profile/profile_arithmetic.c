@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The arithmetic of a sample: rates, ratios and overhead in integers, as the kernel has no floating point. */
 #include "drivers/profile/profile_arithmetic.h"
 
 enum { PERMILLE = 1000, NEAR_PERMILLE = 10, FAR_PERMILLE = 40, KHZ_MAX = 16000000 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Starts the command that is profiled, and knows which tasks descend from it. */
 #include "drivers/profile/profile_command.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The license events of this processor, or why it has none that can be profiled. */
 #include "drivers/profile/profile_levels.h"
 
 #include <string.h>

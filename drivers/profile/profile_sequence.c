@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The order of the steps of a sample, the same in the kernel module and on models. */
 #include "drivers/profile/profile_sequence.h"
 
 void profile_first_turn(struct profile_cpu *c, const struct profile_setup *s, __u32 place, __u32 n)

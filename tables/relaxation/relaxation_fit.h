@@ -13,7 +13,7 @@
 #include "tables/table/sights.h"
 #include "trace/trace.h"
 
-/* ---- relaxation_window.c ---- */
+/* ---- relaxation_ramp.c: windows ---- */
 
 /* The samples of one repetition in a window of time, with what they hold. */
 struct relaxation_window {
@@ -106,7 +106,7 @@ const char *relaxation_levels(const struct trace *t, const struct sights_span *s
 int relaxation_find(const struct trace *t, struct sights_span s, double from_us, double to_us,
                     const struct relaxation_levels *levels, struct relaxation_rise *out);
 
-/* ---- relaxation_waits.c: how long cores wait, of many repetitions ---- */
+/* ---- relaxation_fit.c: how long cores wait, of many repetitions ---- */
 
 /* A rise so early tells no wait: the core had not been slowed, or not for long enough to be seen. */
 #define RELAXATION_AT_ONCE_US 20.0

@@ -46,5 +46,5 @@ static inline double relaxation_period(const struct tables_options *o)
 void relaxation_print(FILE *out, bool colour, const struct table *t);
 void relaxation_findings(FILE *out, const struct table *t);
 
-/* tables/relaxation/relaxation_plot.c */
+/* tables/relaxation/relaxation_text.c */
 void relaxation_plot(const struct table *t, struct chart *c);

@@ -60,7 +60,7 @@ void relaxation_put_wait(const struct relaxation_rig *r, struct estimate e);
 __attribute__((format(printf, 3, 4))) void relaxation_add_missing(const struct relaxation_rig *r, const char *by,
                                                                   const char *format, ...);
 
-/* ---- relaxation_again.c: what starts a wait again, other code in the middle of it or the wide code itself ---- */
+/* ---- relaxation_rig.c: what starts a wait again, other code in the middle of it or the wide code itself ---- */
 
 /* Repetitions of a toggling cell: so many stretches of plain code. */
 enum { RELAXATION_TOGGLES = 7 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Means of frequency and rate in windows of single repetitions. */
 #include "tables/table/sights.h"
 
 #include <math.h>

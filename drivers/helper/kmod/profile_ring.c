@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The ring in which interrupts leave samples, and from which the device's reader takes them. */
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>
 
