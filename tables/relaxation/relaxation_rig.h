@@ -28,7 +28,7 @@ struct relaxation_rig {
     bool kept;                   /* by the pilot: hardly any wait is left alone, and the others agree nevertheless */
 };
 
-/* ---- relaxation_look.c ---- */
+/* ---- relaxation_plain.c: whether there is a wait ---- */
 
 struct relaxation_seen {
     bool none; /* the frequency does not change: `why` says by how much less than what */
