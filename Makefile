@@ -137,7 +137,8 @@ $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(INTERNAL
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(BENCH_HELP:%.c=$(BUILD)/%.o) $(INTERNAL) $(LDLIBS)
 
 ## unit           build the unit tests; a single one: make build/tests/unit/DIRECTORY/test_NAME
-unit: $(UNIT_BIN)
+# with the benchmarks, which nothing else would notice not to build any more
+unit: $(UNIT_BIN) $(if $(SANITIZE),,$(BENCH_BIN))
 
 ## test           unit tests, command-line tests, tests of the build and its scripts
 # The tests run what is built in BUILD and OUT.

@@ -53,11 +53,7 @@ static int record(struct machine *m, const struct payload *p, unsigned i, struct
                   struct machine_error *err)
 {
     const struct segment segments[2] = {{*p, WARMUP_US, false}, {*p, SAMPLED_US, true}};
-    const struct run_request request = {.segments = segments,
-                                        .n_segments = 2,
-                                        .zero_segment = 1,
-                                        .repetition = i,
-                                        .phase = fmod(i * 0.6180339887498949, 1)};
+    const struct run_request request = {.segments = segments, .n_segments = 2, .zero_segment = 1, .repetition = i};
     return m->ops->run(m, &request, rec, err);
 }
 
