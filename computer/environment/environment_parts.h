@@ -10,6 +10,10 @@
  * too. */
 void environment_facts_read(const struct tree *t, bool all, struct environment *e);
 
+/* What is counted in so many seconds, fewer if `stop` says so with non-zero; 0: what was since boot. */
+void environment_count(const struct tree *t, double seconds, int (*stop)(void *data), void *data,
+                       struct environment *e);
+
 /* The lines of /proc/interrupts: since_boot is that of the CPU. */
 struct environment_irq_look {
     struct environment_irq *irq;
