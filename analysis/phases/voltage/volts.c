@@ -12,146 +12,11 @@
 
 #include "analysis/phases/findings.h"
 #include "analysis/phases/segments/change_points.h"
-#include "analysis/phases/voltage/volts.h"
+#include "analysis/phases/voltage/volts_mixed.h"
 #include "analysis/stats/robust.h"
 #include "util/list.h"
 #include "util/order.h"
 #include "util/plain_text.h"
-
-enum {
-    SIDE = 11,       /* readings on either side whose medians tell the states a reading may be of */
-    AROUND = 40,     /* readings on either side that tell a majority */
-    WINDOW = 40,     /* differences of neighbours that tell the noise */
-    APART = 60,      /* readings: strays farther apart than this are not of one stretch */
-    STRAYS_LEAST = 6 /* times that readings leave the states around them and come back */
-};
-#define MINORITY_MOST 0.3  /* of 81 readings: then there is a majority (a fair coin shows one so once in 2500 times) */
-#define BOUND_SIGMAS 4.0   /* once in 16000 readings by chance: six times so near each other never */
-#define BOUND_LEAST 0.0015 /* V: as for a step (volts.c) */
-#define MEDIAN_TO_SIGMA 1.0484 /* half of the differences of two normal values are below sigma / 1.0484 */
-
-/*
- * The noise of one reading: where neighbours differ little. Where readings mix up to half of the differences are steps;
- * a quarter of the windows need be free of that.
- */
-static double noise_of(const float *x, size_t n, double *scratch)
-{
-    double *window = scratch + n;
-    size_t m = 0;
-    for (size_t i = 0; i + WINDOW < n; i += WINDOW) {
-        for (size_t k = 0; k < WINDOW; k++)
-            window[k] = fabs((double)x[i + k + 1] - (double)x[i + k]);
-        scratch[m++] = order_median(window, WINDOW);
-    }
-    return MEDIAN_TO_SIGMA * order_nth_smallest(scratch, m, m / 4);
-}
-
-static double median_between(const float *x, size_t a, size_t b, double *scratch)
-{
-    for (size_t i = a; i < b; i++)
-        scratch[i - a] = (double)x[i];
-    return order_median(scratch, b - a);
-}
-
-/* Whether reading i is neither of the state before it nor of that after it, nor between them. */
-static bool strays(const float *x, size_t n, size_t i, double bound, double *scratch)
-{
-    if (i < SIDE || i + SIDE >= n)
-        return false;
-    double before = median_between(x, i - SIDE, i, scratch), after = median_between(x, i + 1, i + 1 + SIDE, scratch);
-    double own = (double)x[i];
-    return own < fmin(before, after) - bound || own > fmax(before, after) + bound;
-}
-
-/* The next readings that stray often, from `from` on: *first to *last. False: there are none. */
-static bool next_stretch(const uint8_t *stray, size_t n, size_t from, size_t *first, size_t *last)
-{
-    size_t times = 0;
-    for (size_t i = from; i < n; i++) {
-        if (!stray[i])
-            continue;
-        if (times && i - *last > APART) {
-            if (times >= STRAYS_LEAST)
-                return true;
-            times = 0;
-        }
-        if (!times)
-            *first = i;
-        times += !times || i - *last > 1;
-        *last = i;
-    }
-    return times >= STRAYS_LEAST;
-}
-
-/* Marks what is kept of the readings a..b: what a clear majority around it agrees with. */
-static void mixed_judge(const float *x, size_t n, size_t a, size_t b, double bound, uint8_t *gone, double *scratch)
-{
-    for (size_t i = a; i < b; i++) {
-        size_t lo = i > AROUND ? i - AROUND : 0, hi = i + AROUND + 1 < n ? i + AROUND + 1 : n, off = 0;
-        double middle = median_between(x, lo, hi, scratch);
-        for (size_t k = lo; k < hi; k++)
-            off += fabs((double)x[k] - middle) > bound;
-        gone[i] = (double)off > MINORITY_MOST * (double)(hi - lo) || fabs((double)x[i] - middle) > bound;
-    }
-}
-
-static void mixed_drop(struct trace *v, const uint8_t *gone)
-{
-    size_t m = 0;
-    for (size_t i = 0; i < v->n; i++) {
-        if (gone[i])
-            continue;
-        v->time_us[m] = v->time_us[i];
-        v->channel[TRACE_VOLTS][m++] = v->channel[TRACE_VOLTS][i];
-    }
-    v->n = m;
-}
-
-/*
- * Takes the minority out of a trace of voltages in order of time, and everything where a clear majority is missing.
- * least_us: shorter stretches are left alone, as at any edge that scatters a little. 0, or -1: out of memory; the
- * stretches are to be freed in any case.
- */
-static int unmix(struct trace *v, double least_us, struct mixed_stretches *out)
-{
-    const float *x = v->channel[TRACE_VOLTS];
-    size_t n = v->n, first = 0, last = 0, from = 0, most = n / STRAYS_LEAST + 1;
-    *out = (struct mixed_stretches){0, NULL};
-    if (n < 2 * AROUND)
-        return 0;
-    uint8_t *stray = calloc(n, 1), *gone = calloc(n, 1);
-    double *scratch = malloc((n + WINDOW) * sizeof *scratch);
-    out->stretch = malloc(most * sizeof *out->stretch);
-    int bad = !stray || !gone || !scratch || !out->stretch ? -1 : 0;
-    double bound = bad ? 0 : fmax(BOUND_LEAST, BOUND_SIGMAS * noise_of(x, n, scratch));
-    for (size_t i = 0; i < n && !bad; i++)
-        stray[i] = strays(x, n, i, bound, scratch);
-    while (!bad && next_stretch(stray, n, from, &first, &last)) {
-        /* near the ends of a recording nothing can be seen to stray */
-        size_t a = first > APART ? first - SIDE : 0, b = n - last > APART ? last + SIDE + 1 : n;
-        from = last + 1;
-        if (v->time_us[last] - v->time_us[first] < least_us)
-            continue;
-        mixed_judge(x, n, a, b, bound, gone, scratch);
-        size_t lo = a > AROUND ? a - AROUND : 0, hi = b + AROUND < n ? b + AROUND : n;
-        out->stretch[out->n++] = (struct mixed_stretch){v->time_us[lo], v->time_us[hi - 1]};
-    }
-    if (!bad)
-        mixed_drop(v, gone);
-    free(stray);
-    free(gone);
-    free(scratch);
-    return bad;
-}
-
-/* The stretch that holds this time; NULL: none does. */
-static const struct mixed_stretch *mixed_at(const struct mixed_stretches *m, double time_us)
-{
-    for (size_t i = 0; i < m->n; i++)
-        if (time_us >= m->stretch[i].begin && time_us <= m->stretch[i].end)
-            return &m->stretch[i];
-    return NULL;
-}
 
 /* Readings: of the running median (dissertation, 3.2.2); of a stair; of a settled state beside a halt. */
 enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
@@ -479,7 +344,7 @@ static void place_mixed_steps(struct phases *out, const struct mixed_stretches *
         struct volt_step all = {at[0], at[1], NAN, NAN, 0};
         for (size_t i = 0; changes == 1 && i < out->n_volt_steps; i++) {
             const struct volt_step *s = &out->volt_steps[i];
-            bool within = mixed_at(mixed, 0.5 * (s->begin_us + s->end_us)) == m;
+            bool within = volts_mixed_at(mixed, 0.5 * (s->begin_us + s->end_us)) == m;
             if (!within) {
                 out->volt_steps[n++] = *s;
                 continue;
@@ -487,7 +352,7 @@ static void place_mixed_steps(struct phases *out, const struct mixed_stretches *
             all.from_v = isnan(all.from_v) ? s->from_v : all.from_v;
             all.to_v = s->to_v;
             all.agreeing_runs = s->agreeing_runs > all.agreeing_runs ? s->agreeing_runs : all.agreeing_runs;
-            bool last = i + 1 == out->n_volt_steps || mixed_at(mixed, 0.5 * (s[1].begin_us + s[1].end_us)) != m;
+            bool last = i + 1 == out->n_volt_steps || volts_mixed_at(mixed, 0.5 * (s[1].begin_us + s[1].end_us)) != m;
             if (last && fabs(all.to_v - all.from_v) >= STEP_V)
                 out->volt_steps[n++] = all;
         }
@@ -502,7 +367,7 @@ static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
     for (size_t p = 0; p < out->n_phases; p++) {
         const struct phase *ph = &out->phases[p];
         double begin = ph->start_us, end = begin + ph->duration_us.value;
-        const struct mixed_stretch *m = mixed_at(mixed, 0.5 * (begin + end));
+        const struct mixed_stretch *m = volts_mixed_at(mixed, 0.5 * (begin + end));
         if (m && ph->kind != PHASE_HALT && isnan(ph->volts))
             return phases_warn(
                 out, "no voltage is given from %.0f to %.0f us: its readings come from repetitions in different states",
@@ -541,7 +406,7 @@ static int split_phases(struct phases *out, const struct mixed_stretches *mixed,
         double begin = out->volt_steps[i].begin_us, stop = out->volt_steps[i].end_us, at = 0.5 * (begin + stop);
         double scatter = 0; /* of the beginning: readings and samples are of different repetitions */
         double late = 0;
-        if (mixed_at(mixed, at))
+        if (volts_mixed_at(mixed, at))
             continue;
         for (size_t p = 0; p < out->n_phases; p++) {
             struct phase *ph = &out->phases[p];
@@ -632,7 +497,7 @@ int volts_find(const struct trace *t, struct phases *out)
     }
     if (!bad && all)
         memcpy(times, v.time_us, all * sizeof *times);
-    bad = bad || unmix(&v, MIXED_US, &mixed);
+    bad = bad || volts_unmix(&v, MIXED_US, &mixed);
     if (!bad && v.n) {
         kept = v.n;
         memcpy(times + all, v.time_us, kept * sizeof *times);
@@ -659,7 +524,7 @@ int volts_find(const struct trace *t, struct phases *out)
                 scratch[m++] = (double)v.channel[TRACE_VOLTS][k];
         /* less than half of mixed readings is left by chance, or belongs to what is beside them */
         size_t before = count_between(times, all, begin, end), after = count_between(times + all, kept, begin, end);
-        bool left_over = mixed_at(&mixed, 0.5 * (begin + end)) && (halted || 2 * after < before);
+        bool left_over = volts_mixed_at(&mixed, 0.5 * (begin + end)) && (halted || 2 * after < before);
         out->phases[p].volts = left_over ? NAN
                                : halted  ? halt_volts(scratch, m, (end - begin - 2 * inside) / spacing)
                                : m       ? order_median(scratch, m)

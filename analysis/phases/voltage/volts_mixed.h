@@ -21,3 +21,13 @@ struct mixed_stretches {
     size_t n;
     struct mixed_stretch *stretch; /* malloc */
 };
+
+/*
+ * Takes the minority out of a trace of voltages in order of time, and everything where a clear majority is missing.
+ * least_us: shorter stretches are left alone, as at any edge that scatters a little. 0, or -1: out of memory; the
+ * stretches are to be freed in any case.
+ */
+int volts_unmix(struct trace *v, double least_us, struct mixed_stretches *out);
+
+/* The stretch that holds this time; NULL: none does. */
+const struct mixed_stretch *volts_mixed_at(const struct mixed_stretches *m, double time_us);
