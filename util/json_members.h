@@ -34,6 +34,8 @@ struct json_member {
 #define JSON_MEMBER_OWN(KEY, S, M, PUT) \
     {KEY, MEMBER_OWN, offsetof(struct S, M), sizeof(((struct S *)NULL)->M), 0, 0, PUT}
 /* clang-format on */
+/* A list of them and how many it has, as the functions below take them. */
+#define JSON_MEMBERS(LIST) LIST, sizeof(LIST) / sizeof *(LIST)
 
 /* Puts n members of a struct into an object, texts made plain (plain_text.h). Remembers a failure in *failed. */
 void json_members_put(json_t *o, const struct json_member *m, size_t n, const void *from, bool *failed);

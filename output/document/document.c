@@ -234,20 +234,22 @@ static void print_line(const struct page *p, unsigned column, unsigned indent, c
     putc('\n', p->out);
 }
 
+/* The same at the beginning of a line, all of it in a style. */
+static void print_styled(const struct page *p, const char *sequence, const char *text)
+{
+    fputs(style(p, sequence), p->out);
+    screen_text_words(p->out, text, 0, 2, p->width);
+    fprintf(p->out, "%s\n", style(p, "\033[0m"));
+}
+
 static void print_head(const struct page *p, const struct document_item *head)
 {
-    if (head->text) {
-        fputs(style(p, "\033[1m"), p->out);
-        screen_text_words(p->out, head->text, 0, 2, p->width);
-        fprintf(p->out, "%s\n", style(p, "\033[0m"));
-    }
+    if (head->text)
+        print_styled(p, "\033[1m", head->text);
     if (head->name)
         print_line(p, 0, 2, head->name);
-    if (head->aside) {
-        fputs(style(p, "\033[31m"), p->out);
-        screen_text_words(p->out, head->aside, 0, 2, p->width);
-        fprintf(p->out, "%s\n", style(p, "\033[0m"));
-    }
+    if (head->aside)
+        print_styled(p, "\033[31m", head->aside);
 }
 
 static bool is_fact(const struct document_item *item)
@@ -294,16 +296,6 @@ static bool is_printed(const struct document_item *item)
            (item->kind == DOCUMENT_TABLE && item->fields && item->table->n_rows);
 }
 
-static void print_heading(const struct page *p, const char *heading)
-{
-    putc('\n', p->out);
-    if (!*heading)
-        return;
-    fputs(style(p, "\033[1m"), p->out);
-    screen_text_words(p->out, heading, 0, 2, p->width);
-    fprintf(p->out, "%s\n", style(p, "\033[0m"));
-}
-
 static void print_section(const struct page *p, const struct document *d, size_t begin, size_t end)
 {
     const struct document_item *section = &d->items[begin];
@@ -314,8 +306,11 @@ static void print_section(const struct page *p, const struct document *d, size_t
         struct document_item *item = &d->items[i];
         if (!is_printed(item))
             continue;
-        if (printed++ == 0 && heading)
-            print_heading(p, heading);
+        if (printed++ == 0 && heading) {
+            putc('\n', p->out);
+            if (headed)
+                print_styled(p, "\033[1m", heading);
+        }
         if (item->kind == DOCUMENT_TABLE)
             pivot_list(p->out, p->colour, item->table, &item->list);
         else if (item->kind == DOCUMENT_PIVOT)

@@ -103,13 +103,12 @@ static const struct json_member missing_members[] = {
     JSON_MEMBER(schedule_missing, count, MEMBER_SIZE),
 };
 /* clang-format on */
-#define MEMBERS(LIST) LIST, sizeof(LIST) / sizeof *(LIST)
 
 static void put_classes(json_t *list, const struct schedule *s, bool *failed)
 {
     for (size_t i = 0; i < s->n_classes; i++) {
         json_t *o = json_pack("{s:I}", "class", (json_int_t)i);
-        json_members_put(o, MEMBERS(class_members), &s->classes[i], failed);
+        json_members_put(o, JSON_MEMBERS(class_members), &s->classes[i], failed);
         json_lines_push(list, o, failed);
     }
 }
@@ -168,17 +167,18 @@ char *export_to_json(const struct schedule *s, char *why, size_t why_size)
     } lists[] = {
         {"level_events", put_level_events},
         {"classes", put_classes},
-        {"triggers", NULL, MEMBERS(trigger_members), s->triggers, s->n_triggers, sizeof *s->triggers},
+        {"triggers", NULL, JSON_MEMBERS(trigger_members), s->triggers, s->n_triggers, sizeof *s->triggers},
         {"frequencies", put_points},
         {"turbo_levels", put_turbos},
-        {"costs", NULL, MEMBERS(cost_members), s->costs, s->n_costs, sizeof *s->costs},
-        {"level_costs", NULL, MEMBERS(cost_members), s->level_costs, s->n_level_costs, sizeof *s->costs},
-        {"relaxations", NULL, MEMBERS(relaxation_members), s->relaxations, s->n_relaxations, sizeof *s->relaxations},
-        {"level_relaxations", NULL, MEMBERS(relaxation_members), s->level_relaxations, s->n_level_relaxations,
+        {"costs", NULL, JSON_MEMBERS(cost_members), s->costs, s->n_costs, sizeof *s->costs},
+        {"level_costs", NULL, JSON_MEMBERS(cost_members), s->level_costs, s->n_level_costs, sizeof *s->costs},
+        {"relaxations", NULL, JSON_MEMBERS(relaxation_members), s->relaxations, s->n_relaxations,
          sizeof *s->relaxations},
-        {"throttles", NULL, MEMBERS(throttle_members), s->throttles, s->n_throttles, sizeof *s->throttles},
-        {"settings", NULL, MEMBERS(setting_members), s->settings, s->n_settings, sizeof *s->settings},
-        {"missing", NULL, MEMBERS(missing_members), s->missing, s->n_missing, sizeof *s->missing},
+        {"level_relaxations", NULL, JSON_MEMBERS(relaxation_members), s->level_relaxations, s->n_level_relaxations,
+         sizeof *s->relaxations},
+        {"throttles", NULL, JSON_MEMBERS(throttle_members), s->throttles, s->n_throttles, sizeof *s->throttles},
+        {"settings", NULL, JSON_MEMBERS(setting_members), s->settings, s->n_settings, sizeof *s->settings},
+        {"missing", NULL, JSON_MEMBERS(missing_members), s->missing, s->n_missing, sizeof *s->missing},
     };
     bool failed = false;
     if (schedule_check_consistent(s, why, why_size) != 0)

@@ -79,7 +79,7 @@ static json_t *lines_array(const struct self_test_lines *l, bool *failed)
     json_t *array = json_array();
     for (size_t i = 0; l && i < l->n; i++) {
         json_t *o = json_pack("{s:s, s:s}", "name", l->line[i].name, "verdict", self_test_word(l->line[i].verdict));
-        json_members_put(o, members, sizeof members / sizeof *members, &l->line[i], failed);
+        json_members_put(o, JSON_MEMBERS(members), &l->line[i], failed);
         json_lines_push(array, o, failed);
     }
     return array;

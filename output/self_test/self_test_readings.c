@@ -70,11 +70,10 @@ static const struct json_member energy_words[] = {
     JSON_MEMBER_AS("why", self_test_readings, energy_why, MEMBER_CHARS),
     JSON_MEMBER_AS("remedy", self_test_readings, energy_remedy, MEMBER_CHARS),
 };
-#define COUNT(LIST) (sizeof(LIST) / sizeof *(LIST))
 
 json_t *self_test_machine_json(const struct self_test_readings *r, bool *failed)
 {
-    return json_members(machine_members, COUNT(machine_members), r, failed);
+    return json_members(JSON_MEMBERS(machine_members), r, failed);
 }
 
 /* ---- writing ---- */
@@ -97,7 +96,7 @@ static json_t *stretch_json(const struct self_test_stretch *s, bool *failed)
 {
     json_t *o = json_object(), *event = json_null();
     json_lines_put(o, "kind", json_string(kind_names[s->kind]), failed);
-    json_members_put(o, stretch_members, COUNT(stretch_members), s, failed);
+    json_members_put(o, JSON_MEMBERS(stretch_members), s, failed);
     json_t *counters = json_lines_array(o, "counters", failed), *recordings = json_lines_array(o, "recordings", failed);
     for (size_t i = 0; i < s->n_counters; i++) {
         json_lines_push(counters, json_string(counter_names[s->counters[i].id]), failed);
@@ -139,16 +138,16 @@ json_t *self_test_readings_json(const struct self_test_readings *r)
     json_t *stretches = json_lines_array(root, "stretches", &failed);
     for (size_t i = 0; i < r->n_stretches; i++)
         json_lines_push(stretches, stretch_json(&r->stretch[i], &failed), &failed);
-    json_t *volts = json_members(volts_words, COUNT(volts_words), r, &failed);
+    json_t *volts = json_members(JSON_MEMBERS(volts_words), r, &failed);
     json_t *list = json_lines_array(volts, "register_198", &failed);
     for (size_t i = 0; i < r->n_volts; i++)
         json_lines_push(list, json_sprintf("0x%llx", (unsigned long long)r->volts[i]), &failed);
     json_lines_put(root, "voltage", volts, &failed);
-    json_t *energy = json_members(energy_words, COUNT(energy_words), r, &failed);
+    json_t *energy = json_members(JSON_MEMBERS(energy_words), r, &failed);
     list = json_lines_array(energy, "readings", &failed);
     for (size_t i = 0; i < r->n_energy; i++) {
         const struct energy_reading e = {r->energy[i].joules, r->energy[i].seconds - r->energy[0].seconds};
-        json_lines_push(list, json_members(energy_members, COUNT(energy_members), &e, &failed), &failed);
+        json_lines_push(list, json_members(JSON_MEMBERS(energy_members), &e, &failed), &failed);
     }
     json_lines_put(root, "energy", energy, &failed);
     if (!failed)
@@ -280,7 +279,7 @@ static void read_stretch(struct reader *in, const json_t *from, struct self_test
     struct payload kernel;
     char why[300];
     s->kind = (enum self_test_kind)name_of(in, "kind", json_object_get(from, "kind"), kind_names, SELF_TEST_KINDS);
-    members(in, from, stretch_members, COUNT(stretch_members), s);
+    members(in, from, JSON_MEMBERS(stretch_members), s);
     if (!in->failed && (kernel_parse(s->kernel, &kernel, why, sizeof why) != 0 ||
                         (s->from[0] && kernel_parse(s->from, &kernel, why, sizeof why) != 0)))
         wrong(in, "kernel: %.200s", why);
@@ -307,7 +306,7 @@ static void read_volts(struct reader *in, const json_t *from, struct self_test_r
         if (!value || strncmp(value, "0x", 2) != 0 || strlen(value) > 18 || end == value + 2 || *end != '\0')
             wrong(in, "register_198: not a list of texts as 0x2000");
     }
-    members(in, from, volts_words, COUNT(volts_words), out);
+    members(in, from, JSON_MEMBERS(volts_words), out);
 }
 
 static void read_energy(struct reader *in, const json_t *from, struct self_test_readings *out)
@@ -315,8 +314,8 @@ static void read_energy(struct reader *in, const json_t *from, struct self_test_
     const json_t *values;
     out->n_energy = array(in, from, "readings", SELF_TEST_VALUES_MAX, &values);
     for (size_t i = 0; i < out->n_energy; i++)
-        members(in, json_array_get(values, i), energy_members, COUNT(energy_members), &out->energy[i]);
-    members(in, from, energy_words, COUNT(energy_words), out);
+        members(in, json_array_get(values, i), JSON_MEMBERS(energy_members), &out->energy[i]);
+    members(in, from, JSON_MEMBERS(energy_words), out);
 }
 
 int self_test_readings_read(const json_t *from, struct self_test_readings *out, char *why, size_t size)
@@ -327,7 +326,7 @@ int self_test_readings_read(const json_t *from, struct self_test_readings *out, 
     memset(out, 0, sizeof *out);
     if (!format || strcmp(format, "characterize-readings/1") != 0)
         wrong(&in, "format is not characterize-readings/1");
-    members(&in, object(&in, from, "machine"), machine_members, COUNT(machine_members), out);
+    members(&in, object(&in, from, "machine"), JSON_MEMBERS(machine_members), out);
     const json_t *lacks = object(&in, from, "lacks");
     if (!in.failed)
         read_lacks(&in, lacks, out);
