@@ -115,6 +115,9 @@ $(BUILD)/%.o: %.c Makefile VERSION
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# tests are compiled once for each run: compiling them takes longer than what faster code would save
+$(BUILD)/tests/unit/%.o: CFLAGS := $(filter-out -O2,$(CFLAGS)) -O1
+
 $(BUILD)/%.asm.o: %.asm Makefile
 	@mkdir -p $(@D)
 	$(NASM) $(NASMFLAGS) -MD $(@:.o=.d) -MT $@ -o $@ $<

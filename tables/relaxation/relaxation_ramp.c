@@ -12,13 +12,14 @@
 #include "tables/relaxation/relaxation_fit.h"
 #include "util/order.h"
 
-/* The rate for each GHz of the samples that tell both, which makes frequencies of the others' rates. NaN: none does. x:
- * scratch. */
-static double usual_ratio(const struct trace *t, struct sights_span s, double *x)
+/* The rate for each GHz of the samples of a window that have both, which makes frequencies of the others' rates: code
+ * outside the window may have another one. NaN: no sample has both. x: scratch. */
+static double usual_ratio(const struct trace *t, struct sights_span s, double from_us, double to_us, double *x)
 {
     size_t m = 0;
     for (size_t i = s.first + 1; i < s.last; i++)
-        if (t->channel[TRACE_FREQ][i] > 0 && t->channel[TRACE_IPC][i] > 0)
+        if (t->time_us[i - 1] >= from_us && t->time_us[i] <= to_us && t->channel[TRACE_FREQ][i] > 0 &&
+            t->channel[TRACE_IPC][i] > 0)
             x[m++] = (double)t->channel[TRACE_IPC][i] / (double)t->channel[TRACE_FREQ][i];
     return m ? order_median(x, m) : NAN;
 }
@@ -34,7 +35,7 @@ int relaxation_window_open(struct relaxation_window *w, const struct trace *t, s
     /* few samples have a chain, but all are the same work, which is done as fast as the clock runs: reckoned with one
      * clock for all, their IPC is their rate */
     const bool one_clock = clock_reading_of(t).one_clock;
-    const double ratio = one_clock ? usual_ratio(t, s, w->scratch) : NAN;
+    const double ratio = one_clock ? usual_ratio(t, s, from_us, to_us, w->scratch) : NAN;
     for (size_t i = s.first + 1; i < s.last; i++) {
         double ipc = (double)t->channel[TRACE_IPC][i];
         double freq = one_clock ? ipc / ratio : (double)t->channel[TRACE_FREQ][i];

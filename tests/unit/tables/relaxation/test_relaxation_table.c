@@ -186,6 +186,30 @@ TEST(short_waits_are_measured_or_refused_for_what_they_are)
     }
 }
 
+/* Without counters few samples have a frequency, and the others' rates are made frequencies of: by the ratio of the code
+ * that waits, not of the wide code, which does less in a cycle here and runs for longer than the waits take. */
+TEST(slower_wide_code_moves_no_rise)
+{
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    m.wait_us = 90;
+    m.no_counters = m.fixed_work = true;
+    m.counts_licenses = m.counts_throttle = false;
+    for (size_t i = 0; i < m.n_kernels; i++)
+        if (!strcmp(m.kernels[i].name, "512fma"))
+            m.kernels[i].throughput = 1;
+    measure(&m, "512fma", true, &t);
+    size_t toggles = 0;
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (strcmp(table_text(&t, i, "what"), "toggle") == 0) {
+            assert_true(table_number(&t, i, "share") == (table_number(&t, i, "duty_us") > m.wait_us));
+            toggles++;
+        }
+    assert_int_equal(toggles, 2);
+    table_free(&t);
+}
+
 TEST(a_rise_by_less_than_a_hundredth_is_told)
 {
     struct model m;
