@@ -12,16 +12,18 @@
 #include "tables/relaxation/relaxation_fit.h"
 #include "util/order.h"
 
-/* The rate for each GHz of the samples of a window that have both, which makes frequencies of the others' rates: code
- * outside the window may have another one. NaN: no sample has both. x: scratch. */
-static double usual_ratio(const struct trace *t, struct sights_span s, double from_us, double to_us, double *x)
+/* The rate for each GHz of the samples that have both, which makes frequencies of the others' rates: the ratio of two
+ * means, for rates and frequencies go in steps of the clock. NaN: no sample has both. x, y, scratch: of as many. */
+static double usual_ratio(const struct clock_reading *clock, const struct trace *t, struct sights_span s, double *x,
+                          double *y, double *scratch)
 {
     size_t m = 0;
     for (size_t i = s.first + 1; i < s.last; i++)
-        if (t->time_us[i - 1] >= from_us && t->time_us[i] <= to_us && t->channel[TRACE_FREQ][i] > 0 &&
-            t->channel[TRACE_IPC][i] > 0)
-            x[m++] = (double)t->channel[TRACE_IPC][i] / (double)t->channel[TRACE_FREQ][i];
-    return m ? order_median(x, m) : NAN;
+        if (t->channel[TRACE_FREQ][i] > 0 && t->channel[TRACE_IPC][i] > 0) {
+            x[m] = (double)t->channel[TRACE_IPC][i];
+            y[m++] = (double)t->channel[TRACE_FREQ][i];
+        }
+    return clock_centre(clock, TRACE_IPC, x, m, scratch) / clock_centre(clock, TRACE_FREQ, y, m, scratch);
 }
 
 int relaxation_window_open(struct relaxation_window *w, const struct trace *t, struct sights_span s, double from_us,
@@ -34,8 +36,9 @@ int relaxation_window_open(struct relaxation_window *w, const struct trace *t, s
     *w = (struct relaxation_window){0, all, all + n, all + 2 * n, all + 3 * n, all + 4 * n, all + 5 * n};
     /* few samples have a chain, but all are the same work, which is done as fast as the clock runs: reckoned with one
      * clock for all, their IPC is their rate */
-    const bool one_clock = clock_reading_of(t).one_clock;
-    const double ratio = one_clock ? usual_ratio(t, s, from_us, to_us, w->scratch) : NAN;
+    const struct clock_reading clock = clock_reading_of(t);
+    const bool one_clock = clock.one_clock;
+    const double ratio = one_clock ? usual_ratio(&clock, t, s, w->begin, w->end, w->scratch) : NAN;
     for (size_t i = s.first + 1; i < s.last; i++) {
         double ipc = (double)t->channel[TRACE_IPC][i];
         double freq = one_clock ? ipc / ratio : (double)t->channel[TRACE_FREQ][i];

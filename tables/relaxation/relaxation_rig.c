@@ -234,18 +234,26 @@ static double switch_time(const struct relaxation_rig *r, size_t run, double beg
     return at;
 }
 
-static int look_at_run(const struct relaxation_rig *r, size_t run, double duty_us, struct toggles *t)
+/* Takes the values of what ran from one time to another off: other code does more or less in a cycle. */
+static void leave_out(struct relaxation_rig *r, size_t run, double from_us, double to_us)
 {
-    double number[RELAXATION_TOGGLES], wait[RELAXATION_TOGGLES];
-    double begin = 0, planned = 0;
+    for (size_t i = r->span[run].first; i < r->span[run].last; i++)
+        if (r->trace.time_us[i] > from_us && r->trace.time_us[i] <= to_us)
+            r->trace.channel[TRACE_IPC][i] = r->trace.channel[TRACE_FREQ][i] = NAN;
+}
+
+static int look_at_run(struct relaxation_rig *r, size_t run, double duty_us, struct toggles *t)
+{
+    double number[RELAXATION_TOGGLES], wait[RELAXATION_TOGGLES], begin[RELAXATION_TOGGLES] = {0}, planned = 0;
     size_t m = 0;
+    for (int k = 1; k < RELAXATION_TOGGLES; k++) {
+        double wide = switch_time(r, run, begin[k - 1], duty_us, &planned);
+        begin[k] = switch_time(r, run, wide, RELAXATION_AGAIN_US, &planned);
+        leave_out(r, run, wide, begin[k]);
+    }
     for (int k = 0; k < RELAXATION_TOGGLES; k++) {
         struct relaxation_rise rise;
-        if (k > 0) {
-            begin = switch_time(r, run, begin, duty_us, &planned);
-            begin = switch_time(r, run, begin, RELAXATION_AGAIN_US, &planned);
-        }
-        if (relaxation_find(&r->trace, r->span[run], begin, begin + duty_us, &r->levels, &rise))
+        if (relaxation_find(&r->trace, r->span[run], begin[k], begin[k] + duty_us, &r->levels, &rise))
             return -1;
         if (rise.interruptions && !r->kept) {
             t->interrupted++;
