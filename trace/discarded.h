@@ -33,8 +33,6 @@ struct discarded_list discarded_of(const struct trace *t);
 /* The next repetition. 1; 0: there is none; -1: the next entry, or the rest of it, cannot be read and is left out. */
 int discarded_next(struct discarded_list *l);
 
-/*
- * Whether the metadata's list of a trace whose samples are in the order of their repetitions contradicts it: 0 it does
- * not; 1 it names a repetition of which there are samples, *run; 2 it names one twice; -1 out of memory.
- */
+/* Checks the metadata's list against a trace whose samples are in the order of their repetitions. Returns 0: no
+ * contradiction; 1: the list names a repetition that has samples, *run; 2: it names one twice; -1: out of memory. */
 int discarded_contradicts(const struct trace *t, uint32_t *run);

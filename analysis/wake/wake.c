@@ -121,7 +121,7 @@ static void merge(struct wake_series *s)
     }
 }
 
-/* Whether a point lies on the level of a stage, and closer to it than to that of another one. */
+/* Returns true if a point lies on the level of a stage, and closer to it than to that of the other one. */
 static bool is_on(const struct wake_series *s, size_t i, size_t stage, size_t other)
 {
     double off = fabs(s->y[i] - s->level[stage]);
@@ -204,8 +204,8 @@ static void describe(struct wake_series *s, struct wake_stages *out)
     }
 }
 
-/* Whether first_us goes on changing within a stage: the medians of its outer thirds differ by more than TREND, and by
- * more than four of their standard errors, of the noise between neighbours. */
+/* Returns true if first_us keeps changing within a stage: the medians of its outer thirds differ by more than TREND,
+ * and by more than four standard errors, computed from the noise between neighbors. */
 static bool has_trend(struct wake_series *s, size_t stage)
 {
     size_t begin = s->begin[stage], n = s->begin[stage + 1] - begin, third = n / 3;
