@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this CPU and its operating system offer to kernels. */
+/* CPU features that kernels need: those that this CPU and its operating system offer. */
 #include <cpuid.h>
 #include <errno.h>
 #include <string.h>

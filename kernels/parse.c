@@ -40,7 +40,8 @@ static void lower(const char *name, char out[PLAIN_SHOWN_MAX + 1])
     out[n] = '\0';
 }
 
-/* What people call code of a width, by the instruction set or its registers. */
+/* Returns a kernel for a name that people use for code of a width, by instruction set or registers ("avx512", "ymm");
+ * NULL: there is none. */
 static const char *nearest_by_set(const char *name)
 {
     static const char *const sets[][2] = {{"avx512", "512fma"}, {"avx-512", "512fma"}, {"zmm", "512fma"},

@@ -15,9 +15,9 @@ int child_start(const char *path, char *const argv[], char *const environment[],
                 bool own_group, pid_t *pid);
 
 /*
- * What a forked child calls to become the program, as child_start() has it: system calls alone, as other threads may
- * have held any lock. Signals are blocked until then. streams NULL: the caller's own; parent 0: it may outlive it.
- * Returns only where it failed, with errno.
+ * Turns a forked child into the program, as child_start() has it: makes system calls only, as other threads may have
+ * held any lock. Signals are blocked until then. streams NULL: the caller's own; parent 0: it may outlive it. Returns
+ * only where it failed, with errno.
  */
 void child_become(const char *path, char *const argv[], char *const environment[], const int *streams, bool own_group,
                   pid_t parent);

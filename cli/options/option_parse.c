@@ -581,7 +581,7 @@ static bool is_own_job(const struct option_program *program, const struct option
     return program->job != JOB_NONE && p->at == program->job && (p->take == take_job || p->take == take_file_job);
 }
 
-/* Whether a program has an option; a heading, if it shows one of those below. */
+/* Returns true if a program has an option; of a heading, if it has any option below that heading. */
 static bool program_has(const struct option_program *program, const struct option_row *p)
 {
     const struct option_row *end = option_table + N_OPTIONS;

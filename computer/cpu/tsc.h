@@ -17,8 +17,8 @@ static inline uint64_t tsc_now(void)
 }
 
 /*
- * Whether the TSC may be used as a clock. `clocksource` is the kernel's current one ("tsc", "kvm-clock", "hpet"; may be
- * empty). Hypervisors often hide the invariant bit; a guest kernel that has settled on the TSC is then taken as
+ * Decides if the TSC may be used as a clock. `clocksource` is the kernel's current one ("tsc", "kvm-clock", "hpet"; may
+ * be empty). Hypervisors often hide the invariant bit; a guest kernel that has settled on the TSC is then taken as
  * evidence (the bit: Intel SDM vol. 3B, "Invariant TSC"). Returns true, with a remark or "" in `note`; or false with
  * the reason there.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is counted while an environment is watched: each kind is looked at twice, and filled in from what lies between.
- */
+/* Counts events while an environment is watched: each counter is read twice, and the differences are stored. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

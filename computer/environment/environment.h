@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of a computer disturbs a measurement on one of its CPUs: counted for a while, not judged (doc/quiet-
- * machine.md). Everything is read below one root folder, so that other machines can be tried on this one; what
- * stands there is untrusted: any file may be missing, forbidden, endless or garbage.
+ * Everything about a computer that disturbs a measurement on one of its CPUs: counted for a while, not judged
+ * (doc/quiet-machine.md). Everything is read below one root folder, so that other machines can be tried on this one.
+ * Its contents are untrusted: any file may be missing, forbidden, endless or garbage.
  */
 #pragma once
 

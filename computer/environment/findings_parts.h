@@ -38,10 +38,8 @@ void findings_limits(struct finding *f, const char *why, ...) __attribute__((for
 void findings_counted(struct finding *f, double cost);
 void findings_estimated(struct finding *f, double cost);
 
-/*
- * Whether a text that was read may become part of a command: letters, digits, '_', '-', '.' and ',' alone, and no
- * option ("-n").
- */
+/* Returns true if a text read from a file may become part of a command: it has only letters, digits, '_', '-', '.' and
+ * ',', and is no option ("-n"). */
 bool findings_harmless(const char *text);
 /* "echo VALUE | sudo tee PATH", and what puts `before` back; neither, where one of them is not harmless. */
 void findings_write(const struct environment *e, struct finding *f, const char *path, const char *value,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What liblikwid can do where this program cannot: through its access daemons a user without root may be allowed to
- * read energy counters and to set frequencies. It is optional: looked for at run time, never linked.
+ * Uses liblikwid where this program cannot do it itself: through liblikwid's access daemons a user without root may be
+ * allowed to read energy counters and to set frequencies. It is optional: looked for at run time, never linked.
  *
  * liblikwid writes to the standard streams and calls exit() where it does not know a CPU or cannot reach a register
  * (5.2.2: src/frequency_cpu.c, src/access_client.c). So every question is put to it in a child process whose output

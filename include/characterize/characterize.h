@@ -201,8 +201,8 @@ CHARACTERIZE_PUBLIC size_t characterize_table_rows(const characterize_table *tab
 CHARACTERIZE_PUBLIC double characterize_table_number(const characterize_table *table, size_t row, const char *column);
 CHARACTERIZE_PUBLIC const char *characterize_table_text(const characterize_table *table, size_t row,
                                                         const char *column);
-/* What could not be measured, and why: number i, one line, with the remedy if there is one; NULL past the last. As in
- * "amx: needs amx_tile, which ... does not support". */
+/* Returns the ith thing that could not be measured, and why, as one line, with the remedy if there is one; NULL past
+ * the last. Example: "amx: needs amx_tile, which ... does not support". */
 CHARACTERIZE_PUBLIC const char *characterize_table_missing(const characterize_table *table, size_t i);
 /* The table as JSON (characterize-table/1) or CSV, to be freed with free(). NULL: out of memory. */
 CHARACTERIZE_PUBLIC char *characterize_table_json(const characterize_table *table);
