@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What `auto` asks the system before it chooses a machine, apart from the choice itself, so that every answer can be
- * tried without the system that gives it.
- */
+/* The questions that `auto` puts to the system before it chooses a machine. They are apart from the choice itself, so
+ * that tests can supply any answer. */
 #pragma once
 
 #include <stdbool.h>

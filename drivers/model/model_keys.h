@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What may stand in a model file: each section and key once, with its type, its limits and where its value is kept
- * (private to the reading of model files, model_file.c).
- */
+/* The keys of a model file: each section and key once, with its type, its limits and where its value is kept (private
+ * to the reading of model files, model_file.c). */
 #pragma once
 
 #include "drivers/model/model_values.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the remote-overhead profiler takes and gives, the same for the kernel module, for a modelled system and for
- * programs: numbers of fixed width, no holes. doc/profiler.md is the definition.
- */
+/* Input and output of the remote-overhead profiler, the same for the kernel module, for a modelled system and for
+ * programs: numbers of fixed width, no holes. doc/profiler.md is the definition. */
 #pragma once
 
 #include <linux/types.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What user space and the module agree on: the ioctls of /dev/characterize, their structs, their limits.
+ * The interface between user space and the module: the ioctls of /dev/characterize, their structs, their limits.
  *
  * All numbers have fixed widths and no struct has holes. Every struct begins with the version, which must be
  * CHARACTERIZE_VERSION, and a reason: where an ioctl fails the module writes there why, as one of enum
