@@ -17,8 +17,8 @@
 /* Values of a group from which on its spread is known well enough for outliers (compare.h). */
 enum { OUTLIERS_FROM = 20 };
 
-/* Whether measurements of this group of the cell are unlike the others: fewer than half as many as are in the largest
- * one. */
+/* Returns true if measurements of this group of the cell are unlike the others: they are fewer than half as many as in
+ * the largest group. */
 static bool is_small(const struct compare_cell *cell, int group)
 {
     size_t own = 0, most = 0;

@@ -10,8 +10,8 @@
 #include "tables/table/estimates.h"
 #include "util/text_list.h"
 
-/* What is shown, at most: rows of a table, of two measurements and of more; measurements unlike the others; groups; and
- * names in a list. The files have all. */
+/* The most that is shown: rows of a table, of two measurements and of more; measurements unlike the others; groups; and
+ * names in a list. The files have everything. */
 enum { LINE_SIZE = 1000, ROWS_OF_PAIR = 8, ROWS_OF_MANY = 3, UNLIKE_SHOWN = 30, GROUPS_SHOWN = 6, NAMES_SHOWN = 4 };
 
 static json_t *detail(const struct table *t, const char *key)
@@ -190,8 +190,8 @@ static int by_unlike(const void *a, const void *b)
     return n != m ? (n < m) - (n > m) : strcmp(detail_text(x, "name"), detail_text(y, "name"));
 }
 
-/* Whether two are unlike the others in as many values, or nearly, and farthest in the same table and column: twins that
- * one line stands for. */
+/* Returns true if two are twins that one line stands for: unlike the others in as many values, or nearly, and farthest
+ * in the same table and column. */
 static bool are_twins(const json_t *a, const json_t *b)
 {
     size_t n = detail_count(a, "unlike"), m = detail_count(b, "unlike");
@@ -295,7 +295,7 @@ static void put_closing(struct document *d, const struct table *t)
     json_decref(list);
 }
 
-/* What one of a few measurements has and no other: a phase, a level or a table that the others lack. */
+/* Lists what only one of a few measurements has: a phase, a level or a table that the others lack. */
 static void put_alone(struct document *d, const json_t *list)
 {
     size_t i, all = 0;
@@ -426,7 +426,7 @@ static void put_legend(struct chart *chart, struct chart_panel *p, const struct 
     }
 }
 
-/* What differs of a table, or all of it. */
+/* Plots the values of a table that differ, or all of them. */
 static void plot_kind(const struct comparison *c, const struct table_kind *k, bool all, struct chart *chart)
 {
     struct chart_panel *p = chart_add_panel(chart, CHART_BARS, k->title, "from the median, %", "");

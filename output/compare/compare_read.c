@@ -302,7 +302,8 @@ static bool field_number(const char *text, double *out)
     return csv_field_number(text, out) && isfinite(*out);
 }
 
-/* What a row says in the column that tells which rows count (struct tables_drafted); NULL: nothing. */
+/* Returns a row's field in the column that selects the rows that count (struct tables_drafted); NULL: the table has no
+ * such column. */
 static const char *part_of(const struct table_kind *k, const struct columns *columns, char *const *fields)
 {
     for (size_t i = 0; k->drafted.only && i < columns->n; i++)

@@ -49,7 +49,7 @@ static void free_item(struct document_item *item)
     free(item->aside);
 }
 
-/* What was written to the stream of notes becomes some. */
+/* Turns each line written to the stream of notes into a note. */
 void document_end_notes(struct document *d)
 {
     FILE *notes = d->notes;

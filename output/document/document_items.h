@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What documents are made of: for the files of this room alone. */
+/* The items of a document; private to the files of this directory. */
 #pragma once
 
 #include "output/document/document.h"

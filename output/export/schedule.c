@@ -198,7 +198,7 @@ static bool put_triggers(struct schedule *s, const struct table *t, const struct
 
 /* ---- frequencies by CPU, number of active cores and level, and the turbo levels that they make up ---- */
 
-/* What the rows of one CPU, number of cores and level add up to. */
+/* The sums over the rows of one CPU, number of cores and level. */
 struct frequency_sum {
     double value, lo, hi;
     size_t n;
@@ -390,7 +390,8 @@ static bool event_fits(const struct schedule *s, const struct table *t, double e
     return own && others;
 }
 
-/* What is documented to count a level; levels of a processor differ in what requests them, so any will do. */
+/* Returns true if the row's bit is documented to count a level. Processors differ in which code requests which level,
+ * so any level will do. */
 static bool is_documented(const struct table *t, size_t row)
 {
     const char *text = table_text(t, row, "documented");
@@ -559,7 +560,7 @@ static const struct schedule_missing *main_reason(const struct schedule *s, cons
     return best;
 }
 
-/* What of it is not there, and why: section by section. */
+/* Says section by section what is missing, and why. */
 static void tell_nothing(const struct schedule *s, const struct table *const *tables, size_t n, char *why, size_t size)
 {
     static const char *const sections[] = {[EXPORT_FREQUENCIES] = "levels and frequencies",

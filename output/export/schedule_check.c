@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether finished tables may be used, those of one measurement with the columns and values that they promise; and
- * whether what was read out of them may be told to a scheduler. */
+/* Checks if finished tables may be used: they are of one measurement and have the columns and values that they promise;
+ * and if the parameters found in them may be reported to a scheduler. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static double cores_of(const struct table *const *tables, size_t n)
     return 0;
 }
 
-/* What was run, and on how many cores. */
+/* Checks which kernel was run, and on how many cores. */
 static int check_run(const struct table *t, size_t row, double cores, char *why, size_t why_size)
 {
     static const char *const columns[] = {"kernel", "from", "to"};

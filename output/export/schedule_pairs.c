@@ -96,7 +96,7 @@ static bool is_no_slower(const struct schedule *s, size_t faster, size_t slower)
     return a->present && b->present && a->value >= b->value;
 }
 
-/* Whether the row itself shows that the frequency changes; tables without the columns are not asked. */
+/* Returns true if the row itself shows that the frequency changes, or if the table lacks the columns. */
 static bool changes(const struct table *t, size_t row)
 {
     struct estimate high = estimates_of_table(t, row, "high_ghz"), low = estimates_of_table(t, row, "low_ghz");
@@ -158,7 +158,7 @@ static bool throttle_row(struct schedule *s, const struct table *t, size_t row, 
  * So of several pairs between the same classes (or levels) one is exported, with all of its modes.
  */
 
-/* What was measured together: the first row with these kernels and this number of active cores. */
+/* Finds what was measured together: returns the first row with these kernels and this number of active cores. */
 static size_t source_of(const struct table *t, size_t row)
 {
     const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");

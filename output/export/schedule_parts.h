@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the readers of the single tables share, and the readers (private to output/export/schedule_*.c). */
+/* Shared by the readers of the single tables, and these readers (private to output/export/schedule_*.c). */
 #pragma once
 
 #include "output/export/schedule.h"

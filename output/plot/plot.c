@@ -139,7 +139,8 @@ static bool add_tips(char **image, size_t *size, const char *tips)
     return true;
 }
 
-/* What gnuplot makes of a script, malloc'ed, with a NUL after its *size bytes; NULL with a line in `why`. */
+/* Returns the image that gnuplot makes of a script, malloc'ed, with a NUL after its *size bytes; NULL with a line in
+ * `why`. */
 static char *image_of(const char *script, size_t length, size_t *size, char *why, size_t why_size)
 {
     char *bytes = NULL;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What a plot draws of a trace: the median over the repetitions on a common time grid, each repetition thinned to what
- * can be seen, and the range of the values. Pure functions.
- */
+/* The curves that a plot draws of a trace: the median over the repetitions on a common time grid, each repetition
+ * thinned to what can be seen, and the range of the values. Pure functions. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,9 +11,9 @@
 #include "trace/trace.h"
 
 /*
- * What holds for all channels of a trace. Left out are repetitions that the analysis discarded, and every sample
- * whose distance to the one before is more than three periods, between ordinary ones: it averages over a stretch in
- * which the core stood still, its value is neither of before nor of after.
+ * The time grid of all channels of a trace. Repetitions that the analysis discarded are left out, and so is every
+ * sample more than three periods after the previous one, between ordinary ones: it averages over a stretch in which the
+ * core stood still, so that its value belongs neither before nor after it.
  */
 struct series_grid {
     double begin_us, end_us; /* of all samples, but for what few repetitions record beyond all others */
@@ -31,7 +29,7 @@ struct series_grid {
 int plot_series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g);
 void plot_series_grid_free(struct series_grid *g);
 
-/* What follows adds curves to a new series of a chart, which has `failed` when out of memory. */
+/* The following functions add curves to a new series of a chart, which has `failed` set when out of memory. */
 
 /*
  * The median over all repetitions of the values in each bin of the time axis (one period wide, at most `bins` bins).

@@ -46,8 +46,8 @@ char *report_findings(const struct table_kind *k, const struct table *t)
 
 /* ---- the switch that is shown first ---- */
 
-/* What decides, the most important first: whether anything happens, how wide and heavy the second kernel is, how narrow
- * and light the first one, and the active cores. */
+/* Criteria, the most important first: whether anything happens, how wide and heavy the second kernel is, how narrow and
+ * light the first one, and the active cores. */
 enum { RANKS = 6 };
 
 static bool rank_of(const json_t *phases, unsigned cores, long rank[RANKS])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What readings tell, line by line; here voltage and energy, of which is known what they cannot be, and what other
- * programs say of the same. */
+/* Judges readings line by line; here voltage and energy, which have known bounds and can be compared with what other
+ * programs read. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

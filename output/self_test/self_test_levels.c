@@ -14,7 +14,7 @@ static const double NEARLY_ALL = 0.9, HARDLY_ANY = 0.1, MORE_THAN_ALL = 1.05;
  * three times as fast. */
 static const double TICKS_ALL = 0.18, TICKS_ANY = 0.05, TICKS_MOST = 4;
 
-/* What each level's counter did in each kernel, in cycles a cycle or a tick. NAN: not counted. */
+/* The counts of each level's counter in each kernel, in cycles per cycle or per tick. NAN: not counted. */
 struct shares {
     size_t n;
     const char *kernel[KERNELS_MAX];
@@ -112,7 +112,7 @@ static bool to_blame(const struct shares *s, int level)
     return uncounted(s) != NULL;
 }
 
-/* Whether every kernel's cycles are counted at level 0 and none at another. */
+/* Returns true if every kernel's cycles are counted at level 0 and none at another. */
 static bool one_level_alone(const struct shares *s)
 {
     size_t most = 0, least = 0;
@@ -169,7 +169,7 @@ static const double SLOW_MOST_US = 3;
 
 enum { SWITCH_US_MOST = 1024, ALL_BUT_ONE_OF = 6 };
 
-/* What the wide kernel did after the switch. */
+/* The wide kernel's behavior after the switch. */
 struct throttling {
     double slow_us;   /* ran slowly in nearly all repetitions at the same time: what else runs on the core does not */
     double late_us;   /* of it in the last quarter: that is not the switch's doing */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files share that judge the readings of a first contact; for nobody else. */
+/* Shared by the files that judge the readings of a first contact; private to them. */
 #pragma once
 
 #include "output/self_test/self_test.h"
@@ -9,7 +9,7 @@ struct self_test_line *self_test_add(struct self_test_lines *out, const char *na
 /* Passes where the value lies within lo and hi (NAN: no bound), else fails with this reason. */
 void self_test_bound(struct self_test_line *l, double value, double lo, double hi, const char *reason);
 void self_test_cannot(struct self_test_line *l, const char *reason, const char *remedy);
-/* Whether the machine lacks this counter; the line then says why. */
+/* Returns true if the machine lacks this counter; the line then says why. */
 bool self_test_lacks(struct self_test_line *l, const struct self_test_readings *r, enum counter_id id);
 /* The same where the rate of the work is judged: a tenth of the time or more in which it was slowed, as this share of
  * it tells, decides nothing. */

@@ -150,7 +150,7 @@ static void judge_jitter(const struct self_test_readings *r, struct self_test_li
     free(s);
 }
 
-/* What came between the samples of all repetitions. */
+/* The time lost between the samples of all repetitions. */
 struct lost {
     double us, observed_us;
     size_t interrupts, n;                                             /* repetitions */

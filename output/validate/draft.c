@@ -137,7 +137,8 @@ static double widening(size_t n, unsigned runs)
     return fmax(1, M_SQRT2 * estimates_widening(tail, freedom) - 1);
 }
 
-/* What a figure says: the middle of the limits and half their width, widened; as a range, what its column can hold. */
+/* The parts of a drafted figure: the middle of the limits and half their width, widened; or, as a range, its ends,
+ * within what its column can hold. */
 struct drafted {
     double middle, half, from, to;
 };

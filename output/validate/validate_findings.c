@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is remarkable about a measurement. */
+/* Finds what is remarkable about a measurement. */
 #include "output/validate/validate.h"
 
 #include <jansson.h>
@@ -164,8 +164,8 @@ static struct level_pairs compare_levels(const struct table *t, double a, double
     return p;
 }
 
-/* Whether two kernels surely differ the same way with most of the numbers of active cores with which both ran: what a
- * power limit or a clock that moves does once is no level. */
+/* Returns true if two kernels surely differ the same way with most of the numbers of active cores with which both ran:
+ * a difference that a power limit or a moving clock makes once is no level. */
 static bool mostly_apart(const struct table *t, size_t one, size_t other)
 {
     size_t both = 0, above = 0, below = 0;

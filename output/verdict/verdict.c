@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tables say that the verdict is made of, and which width that prefers, with the reason (doc/verdict.md). */
+/* Reads what the verdict rests on from the tables, and decides which width is preferred, with the reason
+ * (doc/verdict.md). */
 #include "output/verdict/verdict.h"
 
 #include <math.h>
@@ -210,10 +211,8 @@ static void longer_than_widest(const struct table *t, size_t row, const struct v
     out[s->n - 1] = estimate_around(0, 0);
 }
 
-/*
- * What a burst costs beyond its instructions at their steady rates and more than one of the narrowest code: waking,
- * halts, throttling, and scalar code slowed after it.
- */
+/* Reads the cost of a burst beyond its instructions at their steady rates, compared with a burst of the narrowest code:
+ * waking, halts, throttling, and scalar code slowed after it. */
 static void read_once(const struct verdict *v, enum kernel_weight weight, struct verdict_side *s)
 {
     const struct table *t = v->tables.burst[weight];
@@ -262,7 +261,7 @@ static void put_once(struct verdict_width *w, const struct estimate *once, doubl
     w->overhead = slows ? estimate_around(0, 0) : part;
 }
 
-/* What bursts of one width cost, as measured with the same time from burst to burst for all. */
+/* The cost of bursts of one width, measured with the same time from burst to burst for all widths. */
 struct timed {
     double us;     /* from one to the next, had the scalar work in between been that of the narrowest code */
     double factor; /* by how much that grows with a us that a burst costs */
@@ -521,7 +520,7 @@ static void decide_measured(const struct verdict *v, struct verdict_side *s)
         text_list_add(s->why, sizeof s->why, ": ", "within 1 %% of the best, and narrower");
 }
 
-/* What the model lacks. */
+/* Describes what the model lacks. */
 static void lacks_text(const struct verdict_side *s, char *out, size_t size)
 {
     size_t i = 0;

@@ -53,7 +53,7 @@ struct verdict_class {
     struct estimate one_ghz, one_slowdown; /* at one active core; NaN: that is not measured, or all of them */
 };
 
-/* What the same work takes at each width, in code of one weight. */
+/* The time that the same work takes at each width, in code of one weight. */
 struct verdict_side {
     double cores; /* active ones while bursts were measured: all figures of the side are for so many */
     size_t n;     /* widths that the processor can run, ascending */
@@ -121,8 +121,8 @@ double verdict_cores(const struct table *frequency);
 double verdict_burst_count(const struct table *frequency, const char *kernel, double cores,
                            const struct verdict_load *load, double *every_us);
 
-/* What it says first of n tables of one measurement, for the usual load, a line for each weight of code; "" where there
- * is no answer, not even that it is undecided. */
+/* The first lines of the verdict on n tables of one measurement, for the usual load, one for each weight of code; ""
+ * where there is no answer, not even that it is undecided. */
 void verdict_lines(const struct table *tables, size_t n, char *out, size_t size);
 
 /* One screen. */
@@ -132,8 +132,9 @@ char *verdict_to_json(const struct verdict *v);
 
 /* ---- what its parts share ---- */
 
-/* Whether limits say something: surely above 0, or at most so much. Of a slowdown (fraction) VERDICT_SLOWDOWN_ENOUGH is
- * little enough, of what a burst costs (us) three tenths of the burst asked about. What is not known is not asked. */
+/* Returns true if limits are conclusive: surely above 0, or at most `enough`, which is VERDICT_SLOWDOWN_ENOUGH for a
+ * slowdown (fraction) and three tenths of the requested burst for the cost of a burst (us). Also true of unknown
+ * limits. */
 #define VERDICT_SLOWDOWN_ENOUGH 0.01
 bool verdict_resolved(const struct estimate *e, double enough);
 /* The upper limit of what cannot be below 0: no lower than noise alone would have it, were it nothing. */

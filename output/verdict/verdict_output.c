@@ -238,7 +238,7 @@ static void put_neighbors(struct document *d, const struct verdict *v)
 
 /* ---- what is missing ---- */
 
-/* Whether an entry before this one is of the same reason, and of the kernel unless that is NULL. */
+/* Returns true if an earlier entry has the same reason and, unless `kernel` is NULL, that kernel. */
 static bool is_named(const struct table *t, size_t entry, const char *kernel)
 {
     for (size_t i = 0; i < entry; i++) {
