@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a kernel loses beside a neighbor: brackets as in probes/brackets.h, of slots in which the other cores, or the
- * siblings, run something else than in the slots around them. The machine is prepared again for each slot.
+ * Measures the loss of a kernel beside a neighbor: brackets as in probes/brackets.h, of slots in which the other cores,
+ * or the siblings, run something else than in the slots around them. The machine is prepared again for each slot.
  */
 #pragma once
 

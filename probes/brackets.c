@@ -218,7 +218,8 @@ static bool suffice(const struct brackets_setup *s, const struct brackets_result
     return stop_here(&rule, r->rounds, r->seconds, widest);
 }
 
-/* Whether A is slower right after another kernel: what that was granted outlasts what does not count of a slot. */
+/* Returns true if A is slower right after another kernel: the level granted for that one outlasts the part of a slot
+ * that is not counted. */
 static bool brackets_carry(const struct bracket_rig *g)
 {
     const struct estimate e = brackets_ratio(g->out->carry, g->out->rounds, g->out->scratch);

@@ -30,7 +30,7 @@ struct rig {
     unsigned discarded;
 };
 
-/* What a repetition tells: mean time of a burst, plain work a microsecond, plain time after a burst. */
+/* The results of a repetition: mean time of a burst, plain work per microsecond, plain time after a burst. */
 struct seen_bursts {
     double wide_us, rate, plain_us;
 };
@@ -149,7 +149,7 @@ static int round_warm(struct rig *g, unsigned number, struct bursts_result *out,
     return status;
 }
 
-/* What a variant lost, and took, beyond what the empty bursts right before and after it did. */
+/* Stores what a variant lost, and how long it took, beyond the empty bursts right before and after it. */
 static void put_round(struct bursts_result *out, unsigned v, const struct seen_bursts *before,
                       const struct seen_bursts *seen, const struct seen_bursts *behind)
 {
@@ -186,7 +186,7 @@ static int round_of(struct rig *g, unsigned number, struct bursts_result *out, b
     return status;
 }
 
-/* Whether what bursts lose is known well enough. */
+/* Returns true if the loss of bursts is known well enough. */
 static bool suffice(const struct bursts_setup *s, const struct bursts_result *out)
 {
     const struct estimate loss = robust_mean(out->loss[1], out->n, BURSTS_REJECT, 0, NULL);

@@ -40,7 +40,7 @@ int energy_can(struct machine *m, struct machine_error *err)
     return machine_fail(err, MACHINE_CANNOT, "", "machine %.80s cannot read energy", info.name);
 }
 
-/* What a recording of one piece says: differences of its first and last reading. */
+/* Where the counters of a recording are in its readings. */
 struct slots {
     int cycles, ref, chain_ticks, chain_cycles; /* words of a reading; -1 = not counted */
     double tsc_hz, period_us;

@@ -60,5 +60,5 @@ void energy_defaults(struct energy_setup *s, const struct payload *kernel);
 int energy_run(struct machine *m, const struct energy_setup *s, struct energy_result *out, struct machine_error *err);
 void energy_result_free(struct energy_result *r);
 
-/* Whether energy can be read at all: MACHINE_OK or MACHINE_CANNOT. */
+/* Checks that energy can be read at all: MACHINE_OK or MACHINE_CANNOT. */
 int energy_can(struct machine *m, struct machine_error *err);

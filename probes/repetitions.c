@@ -225,7 +225,7 @@ static int record_round(struct machine *m, const struct repetitions_plan *p, con
     return status;
 }
 
-/* What a repetition takes, with its share of what is made beside it, us. */
+/* The time of a repetition and its share of the recordings beside it, us. */
 static double round_us(const struct repetitions_plan *p)
 {
     double us = 0;
@@ -289,7 +289,7 @@ static int conduct(struct machine *m, const struct repetitions_plan *p, const st
     return status ? status : note_remarks(m, out, p->n_beside, err);
 }
 
-/* What a sample costs of the kernels around time 0. */
+/* Measures the cost of a sample for the kernels around time 0. */
 static int costs_of_samples(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
                             struct recording_form *out, struct machine_error *err)
 {

@@ -49,7 +49,7 @@ static void sample_cost_take(struct sample_groups *g, const struct recording *r,
     }
 }
 
-/* What is left of a sample without work; nothing where it cannot be reported. */
+/* The cost of a sample without its work; zeros where it cannot be determined. */
 static struct sample_cost without_work(struct sample_groups *g, double tsc_hz)
 {
     double fast[SIZES];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a sample takes from the code that is measured: its reading, and what the sampling loop does in between. */
+/* Measures the time that a sample takes from the measured code: its reading, and everything that the sampling loop does
+ * in between. */
 #pragma once
 
 #include "drivers/machine.h"

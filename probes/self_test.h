@@ -11,7 +11,7 @@
 
 #include "drivers/machine.h"
 
-/* What a stretch is for. All run on one core, the others idle. */
+/* The purpose of a stretch. All run on one core, the others idle. */
 enum self_test_kind {
     SELF_TEST_SHORT,  /* the chain of adds, sampled every microsecond */
     SELF_TEST_LONG,   /* ... every 4 us: what is fixed in a sample differs from what grows with it */

@@ -28,8 +28,8 @@ struct transition_setup {
     void *data;
 };
 
-/* What is recorded beside the repetitions: the first kernel and its copy at another address, which shows what a switch
- * of code costs; either kernel after so long alone that it has come to rest. */
+/* Recorded beside the repetitions: the first kernel and its copy at another address, which shows the cost of switching
+ * code; and either kernel alone, after it has run long enough to settle. */
 enum { TRANSITION_NULL, TRANSITION_HELD_FROM, TRANSITION_HELD_TO };
 /* No processor is known that waits for more than 2 ms, but ramps; less on machines that cannot run so long. */
 #define TRANSITION_HELD_US 20e3
