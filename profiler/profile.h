@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the profiler found: by task, container and core the remote overhead with 95 % limits, split by cause and level,
- * and who causes it. doc/profiler.md has the definitions ("What is computed").
- */
+/* The profiler's results: the remote overhead by task, container and core, with 95 % limits, split by cause and level,
+ * and who causes it. doc/profiler.md has the definitions ("What is computed"). */
 #pragma once
 
 #include <stdbool.h>
@@ -104,10 +102,8 @@ void profile_result_free(struct profile_result *r);
 /* Fewer samples have limits that are too wide for advice. */
 enum { ADVICE_SAMPLES_LEAST = 30 };
 
-/*
- * What would help a row of a result that is complete otherwise, in one sentence: nothing where there are fewer than
- * ADVICE_SAMPLES_LEAST samples, or where the limits of what it would be about include 0.
- */
+/* Adds to a row of an otherwise complete result one sentence on what would help; none where there are fewer than
+ * ADVICE_SAMPLES_LEAST samples, or where the limits of the figure concerned include 0. */
 void profile_advice(struct profile_result *r, size_t row);
 
 /* ---- terms.c: what the profiler takes from the tables: an export of this processor (--params) ---- */

@@ -250,9 +250,9 @@ static struct profile_estimate limits_mean(const struct profile_limits *l, const
 }
 
 /*
- * What sampling leaves open: a value is the share of samples in which there is any, times its mean in those. The limits
- * of a product follow from those of its factors (Zou and Donner, Statistics in Medicine 27, 2008: MOVER), which holds
- * for rare overhead, where the result is far from normal, as well as for frequent.
+ * Limits by sampling: a value is the share of samples in which there is any, times its mean in those. The limits of a
+ * product follow from those of its factors (Zou and Donner, Statistics in Medicine 27, 2008: MOVER), which holds for
+ * rare overhead, where the result is far from normal, as well as for frequent.
  */
 static struct profile_estimate limits_sampled(const struct profile_limits *l, const struct profile_sums *s,
                                               const struct profile_part_sums *p)
@@ -278,8 +278,8 @@ static double limits_ended(const struct profile_sums *s, unsigned level)
 }
 
 /*
- * What throttling and halts cost, which 1000 no-ops do not see: a change for each wait that has ended. Without sources,
- * samples beside wide code cannot be distinguished from delayed ones: half of all is as good a guess as any.
+ * The cost of throttling and halts, which 1000 no-ops do not see: a change for each wait that has ended. Without
+ * sources, samples beside wide code cannot be distinguished from delayed ones: half of all is as good a guess as any.
  */
 static double limits_changes(const struct profile_limits *l, const struct profile_sums *s, unsigned level)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the live view shows and in which order, and what keys change: everything but the terminal. Texts are plain
- * (util/plain_text.h).
- */
+/* The contents and order of the live view, and the effects of keys: everything but the terminal. Texts are plain
+ * (util/plain_text.h). */
 #pragma once
 
 #include "profiler/profile.h"

@@ -152,10 +152,8 @@ uint32_t engine_speed(struct engine *e, unsigned level, unsigned stall);
 /* Accounts for all that a core has done until now. Before anything changes that it depends on. */
 void engine_core_flush(struct engine *e, unsigned core);
 
-/*
- * What is left of a row's work when it demands its level: all of it, at once; -1: it ends before that. ipc in
- * thousandths, 0 where it is not given.
- */
+/* Returns how much of a row's work is left when it demands its level: all of it if at once; -1: it ends before that.
+ * ipc in thousandths, 0 where it is not given. */
 int64_t engine_trigger(const struct engine *e, unsigned class, unsigned ipc, int64_t amount);
 
 /* For feeds: at this instant the CPU requests its next segment; what is left of the present one, in its unit. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a simulated processor is: the parameters of a characterize-export/1 file (doc/export-format.md), and nothing
- * else. What the file lacks is bounded by its other rows, which `bounds` says, or refused. doc/simulation.md has the
- * rules ("Which parameters") and the units.
+ * A simulated processor: the parameters of a characterize-export/1 file (doc/export-format.md), and nothing else.
+ * Missing values are bounded by the file's other rows, as `bounds` says, or refused. doc/simulation.md has the rules
+ * ("Which parameters") and the units.
  */
 #pragma once
 
