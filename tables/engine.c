@@ -75,10 +75,8 @@ static void note(struct table *t, const struct tables_context *x)
     note_cpus(t, x->options);
 }
 
-/*
- * What only silicon has: when it was measured and on which CPU, by the cells, also by those of an earlier run, and
- * under which settings, which are those of that run, too (cli/run_directory.c).
- */
+/* Notes what only silicon has: dates and CPUs of the measurement, of all cells, also those of an earlier run, and the
+ * settings, which are the same in that run (cli/run_directory.c). */
 static void note_silicon(struct table *t, const struct run *r)
 {
     char now[DATE_SIZE], environment[SNAPSHOT_LINE];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a change of the frequency costs, down and up, for each number of active cores, and after which time a change up
- * has paid for itself: the break-even time (Gottschlag's dissertation, "AVX Overhead Mitigation", section 5.2). Both
- * ways are switches as in the table transitions; frequencies are compared within repetitions alone.
+ * The cost of a change of the frequency, down and up, for each number of active cores, and the time after which a
+ * change up has paid for itself: the break-even time (Gottschlag's dissertation, "AVX Overhead Mitigation", section
+ * 5.2). Both ways are switches as in the table transitions; frequencies are compared within repetitions alone.
  */
 #include <jansson.h>
 #include <math.h>
@@ -168,7 +168,7 @@ static int cost_of(const struct switches_seen *s, struct way *out)
     return 0;
 }
 
-/* What the switch a -> b of a cell costs; its phases go into the details under the cell's id. */
+/* Measures the cost of a cell's switch a -> b; its phases go into the details under the cell's id. */
 static int measure_way(const struct tables_context *x, const struct cell *c, struct table *rows, struct way *out,
                        struct machine_error *err)
 {
@@ -286,7 +286,7 @@ static const struct pivot_field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-/* What was published for the pair of a row with so many cores (0: whatever their number); NaN: nothing. */
+/* Returns the figure published for the pair of a row with so many cores (0: with any number); NaN: none. */
 static double published_figure(const json_t *figures, const struct table *t, size_t row, double cores,
                                const char *column)
 {
@@ -409,7 +409,7 @@ static bool missing_says(const struct table *t, const char *what)
     return false;
 }
 
-/* What is known of coming back up, where no cost of it was distinguished from noise. */
+/* Says what is known of coming back up, where no cost of it was distinguished from noise. */
 static const char *about_up(const struct table *t)
 {
     bool changed = false, measured = false;

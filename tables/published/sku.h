@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What was published about a processor, figure by figure, each with its source (doc/sku-format.md, data/skus/).
- * Published figures are there to compare measurements with, never to fill them in.
- */
+/* Published figures of a processor, one by one, each with its source (doc/sku-format.md, data/skus/). Published figures
+ * are there to compare measurements with, never to fill them in. */
 #pragma once
 
 #include <stdbool.h>

@@ -360,14 +360,16 @@ static size_t agreeing(const struct phases *p)
     return n;
 }
 
-/* What too few repetitions show is no finding; nor is what a few show that are left of many. */
+/* Returns true if enough repetitions agree. What too few show is no finding, nor what the few show that are left of
+ * many. */
 static bool is_borne_out(const struct phases *p, size_t n)
 {
     bool few = p->runs_used < LEAST_RUNS && 2 * p->runs_used < p->runs;
     return (double)n > BORNE_OUT * (double)p->runs_used && !few;
 }
 
-/* Whether the frequency steps after the fine part of a long recording: a sample that lost time is left out there. */
+/* Returns true if the frequency steps after the fine part of a long recording: a sample that lost time is left out
+ * there. */
 static bool between_coarse_samples(const struct trace *t, const struct phases *p)
 {
     const double fine = trace_number(t, "fine_us");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the rows of tables can carry: whether a value has limits, whether two values agree within theirs, whether there
- * are levels at all. Findings and exports report nothing that does not pass these. Pure.
- */
+/* Tests of what the rows of tables support: a value has limits, two values agree within theirs, there are levels at
+ * all. Findings and exports report nothing that does not pass these. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -83,10 +81,10 @@ enum estimates_wait_support {
     WAIT_CONTRADICTED, /* another row of the same pair and number of active cores shows another wait */
 };
 /*
- * What the table itself says for or against the wait of a row. Columns that it does not have are not looked at. Waits
- * of a pair agree that differ by no more than their limits and what single waits scatter by (sd_us, at least 2 % and
- * 2 us), where twice a wait is the wait, too (mode 2). Of the rows of toggling those with pauses that are longer than
- * the wait count, and those in most of whose pauses the frequency rises; and the longest pause, because it is
- * longer than the wait that was found before it was chosen. *against: the row that contradicts.
+ * Searches the table itself for support of the wait of a row, or for contradictions. Missing columns are ignored. Waits
+ * of a pair agree that differ by no more than their limits and what single waits scatter by (sd_us, at least 2 % and 2
+ * us), where twice a wait is the wait, too (mode 2). Of the rows of toggling those with pauses that are longer than the
+ * wait count, and those in most of whose pauses the frequency rises; and the longest pause, because it is longer than
+ * the wait that was found before it was chosen. *against: the row that contradicts.
  */
 enum estimates_wait_support estimates_wait_support(const struct table *t, size_t row, size_t *against);

@@ -127,10 +127,10 @@ enum tables_choice {
 };
 
 /*
- * What of a table says something of the processor, and so stands in an entry drafted of it (output/validate/draft.h):
- * what selects rows, and the values; of those rows alone in which the column `only` is one of `is`, commas between them
- * (NULL: of all). Where that column is `found_in`, the column `found` is what was found and selects nothing. Without
- * values nothing does.
+ * The columns of a table that describe the processor, and so become part of an entry drafted from it
+ * (output/validate/draft.h): `keys` select rows, `values` are the figures. Only rows count in which the column `only`
+ * is one of `is`, separated by commas (NULL: all rows). Where that column is `found_in`, the column `found` is a result
+ * and selects nothing. Without values the table contributes nothing.
  */
 enum { TABLES_DRAFTED_KEYS = 6, TABLES_DRAFTED_VALUES = 4, TABLES_UNCOMPARED = 4 };
 struct tables_drafted {

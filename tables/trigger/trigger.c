@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What triggers a license level. The cells: trigger_kernel.c, trigger_others.c.
- */
+/* Which code triggers a license level. The cells: trigger_kernel.c, trigger_others.c. */
 #include "tables/trigger/trigger.h"
 
 #include <math.h>

@@ -48,7 +48,8 @@ struct trigger_grades {
     double freq[TRIGGER_GRADES_MAX];
 };
 
-/* Whether a further repetition reaches this grade (>= 1): nearer to it, in frequency, than to the one above. */
+/* Returns true if a further repetition reaches this grade (>= 1): it is nearer to it, in frequency, than to the one
+ * above. */
 bool trigger_reaches(const struct sight *s, const struct trigger_grades *g, int grade);
 
 /* ---- ... by how the plain code after each ran, between two without it ---- */
@@ -118,8 +119,8 @@ int trigger_bursts_rounds(struct trigger_bursts *b, unsigned least, size_t kinds
                           struct trigger_grades *grades, struct machine_error *err);
 /* That the plain code after the repetitions of a kind is not throttled any more; else MACHINE_CANNOT. */
 int trigger_bursts_settled(const struct trigger_bursts *b, size_t kind, struct machine_error *err);
-/* What those of a kind agree on, as trigger_agreed; their frequency, and that without a burst; its ratio, and that of
- * the rates. */
+/* The level that those of a kind agree on, as trigger_agreed; their frequency, and that without a burst; its ratio, and
+ * that of the rates. */
 int trigger_bursts_agreed(const struct trigger_bursts *b, size_t kind);
 struct estimate trigger_bursts_freq(const struct trigger_bursts *b, size_t kind);
 struct estimate trigger_bursts_null(const struct trigger_bursts *b, size_t kind);
@@ -128,7 +129,7 @@ struct estimate trigger_bursts_rate(const struct trigger_bursts *b, size_t kind)
 
 /* ---- tables/trigger/trigger_rows.c ---- */
 
-/* Whether a ratio is surely below 1, by more than its null and than the least step of a clock. */
+/* Returns true if a ratio is surely below 1, by more than its null and than the smallest step of a clock. */
 bool trigger_lower(const struct estimate *ratio, const struct estimate *null);
 /* ... or surely below 1, but by too little to be distinguished from a clock that moves by itself. */
 bool trigger_unsure(const struct estimate *ratio, const struct estimate *null);
@@ -149,7 +150,7 @@ const char *trigger_asks(bool lower, bool unsure, bool throttled, double level);
 struct trigger_row trigger_row_of(const struct trigger_look *look, const char *what, unsigned density);
 void trigger_put_row(const struct cell *c, struct table *rows, const struct trigger_row *r);
 void trigger_put_bursts(const struct trigger_bursts *b, struct table *rows);
-/* What could not be measured, for `why`, formatted, and what would help. */
+/* Adds an entry of what could not be measured: `why`, formatted, and what would help. */
 __attribute__((format(printf, 5, 6))) void
 trigger_put_missing(const struct cell *c, struct table *rows, const char *what, unsigned density, const char *why, ...);
 /* That the repetitions of `of` do not agree, as missing. */

@@ -15,7 +15,7 @@
 #include "tables/trigger/trigger.h"
 #include "util/order.h"
 
-/* What stands in a burst's place where there is none, us: no longer than a sample. */
+/* Length of the segment that stands for a burst where there is none, us: no longer than a sample. */
 #define MOMENT_US 0.5
 /* TRIES: for one repetition that counts. UNSETTLED_LEAST: the level changed in so many, so that it is no exception. */
 enum { TRIES = 12, UNSETTLED_LEAST = 10 };

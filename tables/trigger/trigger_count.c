@@ -149,7 +149,7 @@ static void count_row(const struct search *s, struct table *rows, struct trigger
         table_put_number(rows, "spread", sigma / count.value);
 }
 
-/* What the references are: plain code, long bursts and shortest ones in turn. */
+/* The references: plain code, long bursts and shortest ones in turn. */
 enum { PLAIN, LONG, SHORT, KINDS };
 
 static int reference_round(struct trigger_bursts *b, struct machine_error *err)
@@ -173,7 +173,7 @@ static void count_throttle_row(const struct search *s, struct table *rows, const
         count_row(s, rows, &r, *instructions, 0, s->b->rounds);
 }
 
-/* What the references of a kind request, whose grade is above that of plain code. */
+/* The row of a kind of reference whose grade is above that of plain code. */
 static struct trigger_row row_of_kind(const struct search *s, size_t kind, int grade)
 {
     struct trigger_row r = s->plain;
@@ -211,7 +211,7 @@ static int level_rows(struct search *s, struct table *rows, int plain, int from,
     return status;
 }
 
-/* Whether the longest bursts request what the kernel requests when it keeps running. */
+/* Returns true if the longest bursts request the same level as the kernel does when it keeps running. */
 static bool as_steady(const struct search *s, int at_long)
 {
     const struct estimate ratio = trigger_bursts_ratio(s->b, LONG);

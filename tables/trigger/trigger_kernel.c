@@ -57,7 +57,7 @@ static struct probe *find_probe(struct density *d, unsigned density)
     return NULL;
 }
 
-/* Whether it is throttled, of code that is not lower; what denser code is that still sparser code is taken to be. */
+/* Looks if a kernel that lowers no frequency is throttled; it is taken to be if sparser code of it is. */
 static int look_for_throttling(struct density *d, const struct payload *plain, const struct payload *kernel,
                                struct probe *p, struct machine_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What code requests when it keeps running: its frequency against that of plain code around it, within milliseconds,
- * and the switch to it and back, each beside its null. Transitions and waits differ from processor to processor by more
- * than any fixed time allows for.
+ * Measures what code requests when it keeps running: its frequency against that of plain code around it, within
+ * milliseconds, and the switch to it and back, each beside its null. Transitions and waits differ from processor to
+ * processor by more than any fixed time allows for.
  */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What all rows of the table have in common. */
+/* Shared by all rows of the table. */
 #include <math.h>
 #include <stdio.h>
 
@@ -40,7 +40,7 @@ struct trigger_row trigger_row_of(const struct trigger_look *look, const char *w
                                 .n = look->n};
 }
 
-/* What would have been found where nothing was. */
+/* The effect that would have been found where nothing was. */
 static void put_detectable(struct table *rows, const struct trigger_row *r)
 {
     char text[120];

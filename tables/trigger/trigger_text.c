@@ -85,7 +85,7 @@ static bool asks_no_frequency(const char *asks)
            strcmp(asks, "undecided") == 0;
 }
 
-/* Whether a row may be said to request a level: by the counters, or by a frequency that is lower than that of plain
+/* Returns true if a row may be said to request a level: by the counters, or by a frequency that is below that of plain
  * code by the limits of both. */
 static bool asks_level(const struct table *t, size_t row)
 {
@@ -119,7 +119,7 @@ static void nothing_found(FILE *out, const struct table *t)
     }
 }
 
-/* What a row says is triggered, in a sentence. */
+/* Names what a row triggers, for a sentence. */
 static const char *triggered(const struct table *t, size_t row)
 {
     return table_says(t, row, "asks", "lower frequency") ? "a lower frequency" : table_text(t, row, "asks");

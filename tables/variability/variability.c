@@ -95,8 +95,9 @@ static const char *percent_text(double fraction, char out[PERCENT_TEXT])
 /* ---- what a cell keeps ---- */
 
 /*
- * What a cell keeps beside its row, as the detail WORKLOAD/REFINEMENT: what was in force, the rounds of a trial, the
- * bytes of the buffer, and what there is without the trials before the mode. A new reference; NULL: out of memory.
+ * Data that a cell keeps beside its row, as the detail WORKLOAD/REFINEMENT: the refinements in force, the rounds of a
+ * trial, the bytes of the buffer, and the statistics without the trials before the mode. kept_json() returns a new
+ * reference; NULL: out of memory.
  */
 struct kept {
     const char *in_force; /* "": nothing was changed */

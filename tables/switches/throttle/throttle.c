@@ -188,7 +188,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 #define DURATION_SAME 0.25
 #define DURATION_SAME_US 0.5
 
-/* Whether two rows are of one kernel, whatever its density, in the distance part. */
+/* Returns true if two rows are of one kernel, whatever its density, in the distance part. */
 static bool same_series(const struct table *t, size_t a, size_t b)
 {
     const char *to_a = table_text(t, a, "to"), *to_b = table_text(t, b, "to");
@@ -256,10 +256,8 @@ static double usual_duration(const struct table *t, size_t first, double *scratc
     return order_median(scratch, n);
 }
 
-/*
- * Whether a row of a series belongs to what its reach is found from: the first phase of a distance, if there is any.
- * One that lasts much longer or shorter than usual is another phase, or two that are seen as one, of another ratio.
- */
+/* Returns true if a row of a series counts for its reach: it is the first phase of a distance, or there is none. A
+ * phase that lasts much longer or shorter than usual is another one, or two that are seen as one, of another ratio. */
 static bool comparable(const struct table *t, size_t row, double usual_us)
 {
     double us = table_number(t, row, "duration_us");

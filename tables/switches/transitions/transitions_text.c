@@ -23,17 +23,17 @@ enum transition_support {
     TRANSITION_NO_LIMITS, /* the frequencies, or how long it takes, are not distinguished from none by their limits */
     TRANSITION_CONTRADICTED, /* by other rows */
 };
-/* What the other rows say of one. */
+/* The verdict of the other rows on one. */
 struct verdict {
     /*
-     * Whether it may be reported. A change of the frequency takes frequencies before and after that differ by their
-     * limits; and each of both kernels must run at the frequency that more other rows at this number of active cores
-     * give it than give it another (within limits, or FREQUENCY_SAME), if any do. Throttling or a halt at one frequency
-     * must not be missing in half of the switches to the same kernel from others that are no wider than this one.
+     * May it be reported? A change of the frequency needs frequencies before and after that differ beyond their limits;
+     * and more of the other rows at this number of active cores must give each kernel this frequency than another one
+     * (within limits, or FREQUENCY_SAME), if any do. Throttling or a halt at one frequency must not be missing in half
+     * of the switches to the same kernel from others that are no wider than this one.
      */
     enum transition_support support;
-    /* Whether its wait may be reported, too: the frequency rises, and more rows from the same kernel to the same
-     * frequency tell the same wait (within limits, 5 % and 5 us) than another, if any do. */
+    /* May its wait be reported, too? The frequency must rise, and more rows from the same kernel to the same frequency
+     * must have the same wait (within limits, 5 % and 5 us) than another, if any do. */
     enum transition_support wait;
     size_t against; /* where either is contradicted: a row that does it */
 };
@@ -49,7 +49,7 @@ struct entry {
     struct estimate from_ghz, to_ghz, wait_us;
 };
 
-/* What a row says that happened; SWITCH_UNDECIDED where it says nothing that is known. */
+/* The kind of change that a row states; SWITCH_UNDECIDED where it states none that is known. */
 static enum switch_kind row_kind(const struct table *t, size_t row)
 {
     enum switch_kind k = 0;
@@ -291,7 +291,7 @@ static void tell_row(FILE *out, const struct table *t, size_t row)
     fprintf(out, ")");
 }
 
-/* What was measured and cannot be right: the first of it, with what speaks against it. */
+/* Reports measurements that cannot be right: the first one, with the row that contradicts it. */
 static void tell_contradictions(FILE *out, const struct table *t, const struct verdict *v)
 {
     size_t n = 0, first = t->n_rows;
@@ -341,7 +341,7 @@ static void tell_counts(FILE *out, const struct table *t, const struct verdict *
     fprintf(out, ".\n");
 }
 
-/* Whether a row has what is not reported without levels. */
+/* Returns true if a row has results that are not reported without levels. */
 static bool any_withheld(const struct table *t, const struct verdict *v)
 {
     for (size_t row = 0; row < t->n_rows; row++)
@@ -532,7 +532,7 @@ static void print_groups(FILE *out, bool colour, const struct matrix *m)
     pivot_print(out, colour, &p);
 }
 
-/* What happens in a pair, or why that is not known; NULL: nothing is to be said of it. */
+/* Says what happens in a pair, or why that is not known; NULL: there is nothing to say. */
 static const char *phases_text(const struct matrix *m, size_t row)
 {
     const char *text = row == NO_ROW ? NULL : table_text(m->table, row, "phases");
