@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slow: thousands of made-up switches */
-/*
- * What a switch itself costs, whatever it requests, is no throttling: models whose code runs slowly for the first
- * microseconds after each switch, with and without something else that happens then, by counters and by chains.
- */
+/* The cost of the switch itself, whatever it requests, is no throttling: models whose code runs slowly for the first
+ * microseconds after each switch, with and without something else that happens then, by counters and by chains. */
 #include "analysis/phases/phases.h"
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"

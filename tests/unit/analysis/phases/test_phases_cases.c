@@ -117,7 +117,7 @@ static struct state short_before_two(double t, unsigned run)
     return (struct state){3.0, t < 2.3 ? 2.0 : t < 11.4 ? 0.5 : t < 20.5 ? 1.0 : 2.0};
 }
 
-/* What is too short to be a state must not take the step after it with it. */
+/* A phase too short to be a state must not swallow the step after it. */
 TEST(a_short_state_hides_no_step)
 {
     struct trace t;

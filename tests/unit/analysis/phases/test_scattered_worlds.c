@@ -58,7 +58,7 @@ static bool one_of_both(double us, double wait, double slack)
     return fabs(us - wait) < slack || fabs(us - 2 * wait) < slack;
 }
 
-/* What is wrong with a wait of the one or of twice the length; NULL: nothing. */
+/* Says what is wrong with a wait of the one or of twice the length; NULL: nothing. */
 static const char *wrong_wait(const struct phases *p, double wait, double sigma, double halt)
 {
     static const enum phase_kind up[] = {PHASE_STEADY, PHASE_SLOW, PHASE_HALT, PHASE_STEADY};
@@ -144,7 +144,7 @@ static bool holds(const struct phase *ph, double ghz)
     return ph->freq_ghz.lo < ghz * 1.003 && ph->freq_ghz.hi > ghz * 0.997;
 }
 
-/* What is wrong with a switch of which some repetitions run at `factor` of all frequencies; NULL: nothing. */
+/* Says what is wrong with a switch of which some repetitions run at `factor` of all frequencies; NULL: nothing. */
 static const char *wrong_limits(const struct switches_seen *seen, bool wide, double factor)
 {
     const struct phases *p = &seen->phases;
@@ -484,8 +484,8 @@ TEST(mixed_readings_tell_no_voltage)
     }
 }
 
-/* What is wrong with a rise after a wait of either length, where the halt is too short to be seen for certain; NULL:
- * nothing. */
+/* Says what is wrong with a rise after a wait of either length, where the halt is too short to be seen for certain;
+ * NULL: nothing. */
 static const char *wrong_rise(const struct phases *p, double wait, double sigma, double halt)
 {
     static const enum phase_kind at_once[] = {PHASE_STEADY, PHASE_SLOW, PHASE_STEADY};
@@ -539,7 +539,7 @@ TEST(waits_of_two_lengths_need_no_halt)
     assert_int_equal(wrong, 0);
 }
 
-/* What is wrong with voltages that belong to frequencies; NULL: nothing. */
+/* Says what is wrong with voltages that belong to frequencies; NULL: nothing. */
 static const char *wrong_volts(const struct model *m, const struct phases *p, size_t phases, size_t steps)
 {
     if (p->n_phases != phases)

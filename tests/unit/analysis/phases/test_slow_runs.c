@@ -55,7 +55,7 @@ static void unmake(struct made *m)
     trace_free(&m->trace);
 }
 
-/* What is said, NULL: nothing; by how much the limits then reach farther, GHz. */
+/* Expects this warning, NULL: none; the limits then reach farther by so much, GHz. */
 static void expect(struct made *m, const char *warning, double lower, double higher)
 {
     assert_int_equal(slow_runs_find(&m->runs, &m->o, &m->p), 0);

@@ -12,7 +12,7 @@
 #include "tests/support/test.h"
 #include "trace/trace.h"
 
-/* What is recorded. */
+/* The recording. */
 struct course {
     double period_us;
     double slow_us, ratio;     /* of the second kernel's start; 0: none */
