@@ -91,7 +91,7 @@ TEST(a_shipped_model)
         fail_msg("if the change is intended, run make golden");
 }
 
-/* What --transition prints and writes of it. */
+/* The output and the file of --transition. */
 TEST(a_transition)
 {
     struct model model;

@@ -338,7 +338,7 @@ TEST(test_who_loads_signed_modules_only)
     folder_remove(root);
 }
 
-/* What is requested of CPUID, the kernel and its files, and nothing left from before. */
+/* Facts from CPUID, the kernel and its files, with nothing left from before. */
 TEST(test_facts_of_this_cpu)
 {
     struct choice_facts f, again;

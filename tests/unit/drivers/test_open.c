@@ -122,7 +122,7 @@ TEST(test_a_name_is_that_machine_or_none)
     assert_false(made.registers);
 }
 
-/* What works here is said to the end; where timing does not, nothing does here. */
+/* The remedy ends with the machines that work here; where timing does not work, none does. */
 TEST(test_what_works_instead_of_one_that_does_not)
 {
     static const char *const names[] = {"helper", "auto"}, *const work[] = {

@@ -11,7 +11,7 @@
 
 enum { SYMBOL_MAX = 96, KERNELS_MAX = 128, ACCS_MAX = 32, PLAIN_COUNTED = 120 };
 
-/* What was seen of one block. */
+/* The contents of one block. */
 struct block {
     const struct kernel *kernel;
     unsigned density;
@@ -211,7 +211,7 @@ static bool is_counted(const struct kernel *k, unsigned place, const char *mnemo
     return true;
 }
 
-/* What stands before each counted instruction of a kernel of two. */
+/* Returns true for an instruction that stands before each counted one of a kernel of two. */
 static bool is_before(const struct kernel *k, const char *mnemonic, const char *operands)
 {
     char found[120];
@@ -453,7 +453,7 @@ static unsigned failures_of(const char *text)
     return failures;
 }
 
-/* Whether the first instruction of a kernel is taken for another one. */
+/* Returns true if the first instruction of a kernel is taken for another one. */
 static bool strange_of(const char *symbol, const char *instruction)
 {
     unsigned density;

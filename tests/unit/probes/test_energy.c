@@ -276,7 +276,7 @@ TEST_WITH(figures_without_counters, scripted_start, scripted_end)
     energy_result_free(&r);
 }
 
-/* What runs 10 ms at most is requested 5 ms at a time, and each adds its part. */
+/* Code that runs for at most 10 ms is requested 5 ms at a time, and each piece adds its part. */
 TEST_WITH(pieces_where_it_is_refused, scripted_start, scripted_end)
 {
     static const double others_us[] = {300};

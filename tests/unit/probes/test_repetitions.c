@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is requested of a machine for an experiment, and what becomes of the repetitions that were disturbed. */
+/* An experiment's requests to a machine, and what becomes of the repetitions that were disturbed. */
 #include "probes/repetitions.h"
 #include "probes/sample_cost.h"
 #include "tests/support/model_rig.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a sample takes from the code, on models that say it. */
+/* The time that a sample takes from the code, on models that state it. */
 #include <unistd.h>
 
 #include "probes/repetitions.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What probes make of a machine whose every answer is given: readings that come late, registers that cannot be read,
- * recordings of nothing, remarks that are empty. */
+/* Probes on a machine whose every answer is scripted: readings that come late, registers that cannot be read, empty
+ * recordings, empty remarks. */
 #include "probes/sequence.h"
 #include "probes/transition.h"
 #include "tests/support/test.h"
@@ -173,7 +173,7 @@ TEST(late_readings_are_left_out)
     repetitions_free(&r);
 }
 
-/* What usually comes later than 100 us tells nothing of a time. */
+/* A reading that usually comes later than 100 us says nothing about a time. */
 TEST(readings_that_all_come_late)
 {
     struct repetitions r;

@@ -44,7 +44,7 @@ static void measure(const struct model *m, struct transition_setup *s, struct ph
     machine.ops->close(&machine);
 }
 
-/* What the parameters say will be seen: the phase before time 0, then those after; steady neighbours at one level and
+/* The phases to expect by the parameters: the one before time 0, then those after; steady neighbors at one level and
  * one rate are one phase. */
 static size_t expect(const struct model *m, const struct transition_setup *s, struct expected *e)
 {

@@ -415,7 +415,7 @@ TEST(a_ramp_has_two_levels)
     phases_free(&p);
 }
 
-/* What wanders by itself is no ramp, and what steps, at whatever times, is none either. */
+/* A frequency that wanders by itself is no ramp, nor is one that steps, at whatever times. */
 TEST(what_is_no_ramp)
 {
     for (uint64_t seed = 1; seed <= rng_rounds(6); seed++) {

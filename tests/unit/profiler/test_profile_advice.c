@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What would help: which sentence for which cause, and none where nothing is certain. */
+/* The profiler's advice: which sentence for which cause, and none where nothing is certain. */
 #include "profiler/profile.h"
 #include "tests/support/profile_records.h"
 #include "tests/support/random_numbers.h"
@@ -133,7 +133,7 @@ TEST(test_own_delay)
     told_end(&t);
 }
 
-/* What tasks of a container do to each other is its own doing. */
+/* The effect that tasks of a container have on each other is its own doing. */
 TEST(test_container)
 {
     struct told t = told_start(PROFILE_SOURCES, true);

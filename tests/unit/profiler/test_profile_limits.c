@@ -113,7 +113,8 @@ TEST(test_large_sample)
     row_end(&r);
 }
 
-/* What no-ops do not see: a change of 40 us after each wait of 670 us that ends, and up to twice as much. */
+/* Checks the cost that no-ops do not see: a change of 40 us after each wait of 670 us that ends, and up to twice as
+ * much. */
 static void changes_cost(uint32_t flags, unsigned delayed, unsigned faster, uint8_t both, double waits_ended)
 {
     struct row_of with = row_start(flags, 40), without = row_start(flags, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the profiler takes from an export: bins, the pause, waits, costs. */
+/* The parts of an export that the profiler uses: bins, the pause, waits, costs. */
 #include "drivers/profile/profile_arithmetic.h"
 #include "profiler/profile.h"
 #include "schedulers/simulate/params.h"

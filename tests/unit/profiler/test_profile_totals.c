@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is added up: values that can be computed by hand, and records that nobody should send. */
+/* The profiler's sums: values that can be computed by hand, and records that nobody should send. */
 #include "profiler/lookup.h"
 #include "tests/support/profile_records.h"
 #include "tests/support/random_numbers.h"

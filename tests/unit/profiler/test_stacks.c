@@ -492,7 +492,7 @@ TEST(too_many_stacks_are_counted_together)
     profile_stacks_free(s);
 }
 
-/* What is no program, or a damaged one, has no names and does no harm. */
+/* A file that is no program, or a damaged one, has no names and does no harm. */
 TEST(damaged_files_have_no_names)
 {
     char folder[FOLDER_PATH_MAX], path[128];

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What tables say in words, on tables made by hand that contradict themselves as those of a guest did whose frequency
- * moves by itself: nothing is reported that lacks limits, that other rows contradict, or that the machine could not
- * see.
- */
+/* Findings of handmade tables that contradict themselves as those of a guest did whose frequency moves by itself:
+ * nothing is reported that lacks limits, that other rows contradict, or that the machine could not see. */
 #include "tables/relaxation/relaxation_fit.h"
 #include "tables/table/estimates.h"
 #include "analysis/stats/threshold.h"
@@ -330,7 +327,7 @@ TEST(a_lower_frequency_is_one_by_its_limits)
 
 /* ---- what one table says to another ---- */
 
-/* What is one frequency is reported as what holds the limits of all of it, in whichever order rows come. */
+/* Frequencies that are one are reported with the limits of all of them, in whichever order rows come. */
 TEST(equal_frequencies_are_told_with_the_limits_of_all)
 {
     static const char *const kernels[] = {"64add", "256fma", "512fma"};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is printed, or told, of tables that were made by hand, at limits and beside them: the cases are
- * tests/golden/made/TABLE.rows, what a user reads of them tests/golden/made.TABLE. After an intended change `make
- * golden` rewrites these, and the diff shows what changed.
+ * Output and findings of handmade tables, at limits and beside them: the cases are tests/golden/made/TABLE.rows, the
+ * output that a user reads tests/golden/made.TABLE. After an intended change `make golden` rewrites these, and the diff
+ * shows what changed.
  */
 #include "tables/registry.h"
 #include "tests/support/golden.h"

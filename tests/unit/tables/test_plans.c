@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What each table says of itself (names and columns are a stable interface, decimals are no accident), and what it
- * would measure on a shipped model: cells, what they are expected to take, settings, what is left out and why, what is
- * refused. Held in tests/golden/plans.* and tables.kinds; after an intended change `make golden`
- * rewrites these, and the diff shows what changed.
+ * The description of each table (names and columns are a stable interface, decimals are no accident), and what it would
+ * measure on a shipped model: cells, their expected time, settings, what is left out and why, what is refused. Kept in
+ * tests/golden/plans.* and tables.kinds; after an intended change `make golden` rewrites these, and the diff shows what
+ * changed.
  */
 #include "tables/registry.h"
 #include "tests/support/golden.h"

@@ -385,7 +385,7 @@ static void assert_belongs(const char *name, uid_t user, mode_t mode)
     assert_int_equal(s.st_mode & 0777, mode);
 }
 
-/* What was there belonged to another user: so does the new file only where that user cannot have put it there. */
+/* A new file is given to the owner of the old one, another user, only where that user cannot have put it there. */
 TEST_WITH(another_user_gets_nothing, make_place, remove_place)
 {
     enum { NOBODY = 65534 };
@@ -458,7 +458,8 @@ TEST_WITH(a_protected_file_is_not_replaced, make_place, remove_place)
     assert_holds(p->file, "old");
 }
 
-/* What a kill at a bad moment leaves: only names of that form go, and only those of the file that is named. */
+/* Files that a kill at a bad moment leaves: only names of that form are removed, and only those of the file that is
+ * named. */
 TEST_WITH(temporary_names_are_swept, make_place, remove_place)
 {
     static const char *const names[] = {".file.0123456789abcdef.tmp",

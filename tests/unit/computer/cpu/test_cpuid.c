@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is requested of CPUID, of a made one: which leaves, none above the highest, and what becomes of the answers. */
+/* Queries of CPUID, with a fake one: which leaves are read, none above the highest, and what becomes of the answers. */
 #include <jansson.h>
 
 #include "computer/cpu/caches.h"
@@ -27,7 +27,7 @@ static void made_cpuid(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
         out->eax = made.extended;
 }
 
-/* Whether a leaf was taken as it is, or left out. */
+/* Checks that a leaf was taken as it is, or left out. */
 static void expect_leaf(const struct cpuid_regs *r, uint32_t leaf, bool there)
 {
     struct cpuid_regs expected = {0};

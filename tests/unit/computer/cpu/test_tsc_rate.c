@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What CPUID says of the TSC, what readings of clocks say, and which of them is believed. No clock is read. */
+/* The rate of the TSC by CPUID and by readings of clocks, and which of them is believed. No clock is read. */
 #include "computer/cpu/tsc.h"
 #include "tests/support/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is counted between two looks: the files change while it waits, in the function that it asks whether to stop. */
+/* Counts between two looks: the files change during the wait, in the function that asks whether to stop. */
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an environment costs: computers made by hand, one thing wrong at a time. */
+/* The cost of an environment: handmade computers with one thing wrong at a time. */
 #include "tests/support/computer.h"
 #include "tests/support/test.h"
 

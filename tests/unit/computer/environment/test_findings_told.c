@@ -23,7 +23,7 @@ static const struct finding *told_of(const struct findings *f, const char *id)
     return NULL;
 }
 
-/* What the file says makes the difference, and is what undoes it. */
+/* The contents of the file make the difference, and are what undoes it. */
 TEST(test_files)
 {
     static const struct {

@@ -344,7 +344,7 @@ TEST_WITH(seconds_are_those_of_the_counter, make_root, remove_root)
     }
 }
 
-/* What a machine tells of it: the active cores in the package, or on the die, that the counter is of. */
+/* A machine reports the active cores in the package, or on the die, that the counter is of. */
 TEST_WITH(machine_tells_whose_energy_it_is, make_root, remove_root)
 {
     static struct native s; /* too large for the stack */

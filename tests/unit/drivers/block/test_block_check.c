@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a block is made of, instruction by instruction, on a CPU with all instruction sets and on one with none. */
+/* Checks of a block, instruction by instruction, on a CPU with all instruction sets and on one with none. */
 #include "drivers/block/block_parts.h"
 #include "tests/support/golden.h"
 #include "tests/support/strict_memory.h"

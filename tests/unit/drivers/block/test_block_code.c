@@ -161,7 +161,7 @@ TEST(pages_are_as_many_as_it_takes)
     }
 }
 
-/* Whether a byte can be read there: the kernel tells, and no fault ends the test. */
+/* Returns true if a byte can be read there: the kernel says so, and no fault ends the test. */
 static bool readable(const uint8_t *at)
 {
     int fd[2];

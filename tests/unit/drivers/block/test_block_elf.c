@@ -78,7 +78,7 @@ static int make_page(void **state)
     return 0;
 }
 
-/* What is read of the first n bytes: "ok" with the code, or why none is. */
+/* Reads the first n bytes: returns "ok" with the code, or why it is refused. */
 static const char *read_as_text(const struct made_elf *e, size_t n, const char *symbol)
 {
     static char text[400];

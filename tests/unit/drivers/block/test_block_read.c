@@ -299,7 +299,7 @@ TEST(what_comments_declare)
     golden_expect(&g, "machine/block", "declarations", false);
 }
 
-/* What is declared must be what runs. */
+/* The declared number of instructions must be the number that runs. */
 TEST(what_is_declared_is_tried)
 {
     static const struct {

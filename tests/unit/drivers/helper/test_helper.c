@@ -399,7 +399,7 @@ TEST_WITH(test_disturbed_repetitions, helper_rig_reset, helper_rig_close)
     helper_rig_refused(MACHINE_FAILED, "filled the kernel helper's buffer");
 }
 
-/* What a hypervisor does to a promise of 10 ms is reported, and the repetition done again. */
+/* A hypervisor that breaks a promise of 10 ms is reported, and the repetition is done again. */
 TEST_WITH(test_a_stolen_cpu, helper_rig_reset, helper_rig_close)
 {
     struct machine_info info;

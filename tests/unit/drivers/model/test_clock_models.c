@@ -152,7 +152,7 @@ TEST(those_that_still_wait_tell_nothing_of_the_end)
     guarded_free(&seen);
 }
 
-/* What stands after recording, written and read again, is what stood. */
+/* Analyzing the recorded trace again gives the same phases. */
 TEST(a_recording_says_the_same)
 {
     struct model m;
@@ -326,7 +326,7 @@ TEST(a_small_step_with_a_halt_is_one)
     assert_true(right >= CASES * 8 / 10);
 }
 
-/* What the limits of a ramp must hold, as a coarse clock reads it: means of 1 / time were 1.5 % too high. */
+/* The limits of a ramp must contain this, as a coarse clock reads it: means of 1 / time were 1.5 % too high. */
 TEST(ramps_by_clocks_in_steps)
 {
     const unsigned cases = rng_rounds(36);

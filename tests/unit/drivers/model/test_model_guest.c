@@ -9,7 +9,7 @@
 
 #define SECONDS 40.0
 
-/* What happens within a repetition that lasts very long. */
+/* The events within a repetition that lasts very long. */
 struct seen {
     double busy_us, decade_us[4]; /* beside a neighbor: in all, and in bursts of 10 us, 100 us, 1 ms, 10 ms or more */
     double shortest_us, longest_us;

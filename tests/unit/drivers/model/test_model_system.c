@@ -183,7 +183,7 @@ TEST(test_all_cores_begin_alike)
     assert_true(single > 0);
 }
 
-/* What has just been drawn begins so late. */
+/* Lets the record that has just been drawn begin so late. */
 static void begin_late(struct system *s, double at)
 {
     for (unsigned i = 0; i < s->n_cores; i++) {

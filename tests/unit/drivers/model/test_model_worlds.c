@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a model's surroundings do, against what doc/model-format.md says of them. What is certain, and not only likely,
- * is compared with model_truth in test_model_truth.c. */
+/* A model's surroundings, compared with doc/model-format.md. What is certain, and not only likely, is compared with
+ * model_truth in test_model_truth.c. */
 #include "drivers/model/model_random.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/model_truth.h"

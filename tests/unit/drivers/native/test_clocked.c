@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What native machines do by the clock, on a made one (tests/support/made_clock.h): its rate and its step, how fast
- * payloads run, bursts, first uses, trials. Nothing here depends on how fast this processor is, or how busy.
- */
+/* Native machines on a fake clock (tests/support/made_clock.h): its rate and its step, how fast payloads run, bursts,
+ * first uses, trials. Nothing here depends on how fast this processor is, or how busy. */
 #include <inttypes.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -148,7 +146,7 @@ static void skip_without_made_clock(void)
     made_clock_end();
 }
 
-/* What is read by the made clock while this runs. */
+/* Runs statements by the fake clock. */
 #define BY_MADE_CLOCK(...)                                                                                             \
     do {                                                                                                               \
         assert_true(made_clock_begin());                                                                               \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a native machine makes of a request for a repetition, and which it refuses: on a made state, without a
- * clock; and on which CPUs it looks when it is opened. */
+/* Requests for a repetition as a native machine plans or refuses them: on a fake state, without a clock; and on which
+ * CPUs it looks when it is opened. */
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -144,7 +144,7 @@ TEST(test_a_stretch_of_so_many_blocks)
     assert_int_equal(log.blocks[1], 40);
 }
 
-/* What runs next is called for nothing with each sample, and what runs last itself. */
+/* With each sample the next segment's payload is called for no work; in the last segment its own. */
 TEST(test_what_comes_is_prepared)
 {
     struct sampling p = plan_of("ss", 1);

@@ -11,7 +11,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/test.h"
 
-/* What the kernel's header of this distribution has of it must be the same. */
+/* The structs must be the same as in the kernel's header of this distribution. */
 _Static_assert(sizeof(struct isst_platform) == sizeof(struct isst_if_platform_info), "platform");
 _Static_assert(sizeof(struct isst_cpu_maps) == sizeof(struct isst_if_cpu_maps), "CPU map");
 _Static_assert(sizeof(struct isst_mailbox) == sizeof(struct isst_if_mbox_cmds), "mailbox");

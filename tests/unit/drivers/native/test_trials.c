@@ -188,7 +188,7 @@ static uint64_t lossy_cycles(void *context)
     return c->read++ == c->missing ? COUNTER_MISSING : 1000 * c->read;
 }
 
-/* Whether before a trial or after it: what has no number is no duration. */
+/* A count that is missing before or after a trial gives no duration. */
 TEST(a_counter_that_is_taken_away)
 {
     struct native s = {.sys = "/nowhere", .tsc = {.hz = 2e9}, .prepared = true};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is said where hardware counters do not suffice: the NMI watchdog on, off, and not known. */
+/* Messages where hardware counters do not suffice: the NMI watchdog on, off, and unknown. */
 #include <unistd.h>
 
 #include "drivers/choices.h"

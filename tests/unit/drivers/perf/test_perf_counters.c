@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the perf machine asks perf_event_open for, and of which PMU. */
+/* Requests of the perf machine to perf_event_open, and to which PMU. */
 #include "computer/cpu/tsc.h"
 #include "drivers/perf/perf.h"
 #include "kernels/kernels.h"

@@ -233,7 +233,7 @@ TEST_WITH(test_what_is_asked_for, reset, NULL)
     end();
 }
 
-/* What a task is charged is what grew since the reading before on its CPU. */
+/* A task is charged what has grown since the previous reading on its CPU. */
 TEST_WITH(test_stretches, reset, NULL)
 {
     begin();

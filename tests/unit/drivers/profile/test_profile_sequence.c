@@ -8,7 +8,7 @@ enum { CPU = 5, SIBLING = 21, HOLD_NS = 3000, COUNT_NS = 400, US = 1000 };
 /* Readings of the counters, in their order. */
 enum { ACTUAL, PAUSED, IDEAL, SHARED, READINGS };
 
-/* What is played. */
+/* The script that is played. */
 struct script {
     struct profile_setup setup;
     struct profile_sight sight;

@@ -471,7 +471,7 @@ TEST(test_what_the_rules_refuse)
     free(good);
 }
 
-/* What contradicts itself is not written: a level that is faster than the one below, beyond all limits. */
+/* Contradictions are not written: a level that is faster than the one below, beyond all limits. */
 TEST(test_refused_schedule)
 {
     struct table t;

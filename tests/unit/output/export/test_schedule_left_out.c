@@ -26,7 +26,7 @@ static bool is_missing(const struct schedule *s, const char *table, const char *
     return false;
 }
 
-/* What a trigger calls a level counts only beside the table frequency, and not against it. */
+/* A level stated by a trigger counts only beside the table frequency, and not against it. */
 TEST(test_triggers_without_levels)
 {
     struct table f, t;
@@ -93,7 +93,7 @@ TEST(test_shares_add_up)
     table_free(&w);
 }
 
-/* What cannot be is not exported, and its reason is. */
+/* Impossible values are not exported, but their reason is. */
 TEST(test_impossible_costs)
 {
     struct table f, o;

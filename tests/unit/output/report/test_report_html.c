@@ -307,7 +307,7 @@ TEST(sections_are_in_the_order_of_their_weight)
     end(&e);
 }
 
-/* What is long stays out of the paper: eight rows, and where the others are. */
+/* Long tables are cut on paper: eight rows, and where to find the others. */
 TEST(long_tables_are_cut_on_paper)
 {
     struct example e;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a bundle tells of the machine that it comes from, on trees that look like /sys and /proc. */
+/* Facts in a bundle about the machine that it comes from, on trees that look like /sys and /proc. */
 #include <cpuid.h>
 #include <sys/utsname.h>
 

@@ -167,9 +167,9 @@ TEST(test_readings_that_take_long)
 }
 
 /*
- * What slows the core and is no fault: a sibling thread, half of the repetitions at a lower frequency, system
- * management interrupts, switches that halt and throttle nothing, and levels that are still held from the repetition
- * before. Each line passes or says that it cannot tell; a counter that is wrong is found all the same.
+ * Adds what slows the core without being a fault: a sibling thread, half of the repetitions at a lower frequency,
+ * system management interrupts, switches that halt and throttle nothing, and levels that are still held from the
+ * repetition before. Each line passes or says that it cannot tell; a counter that is wrong is found all the same.
  */
 static void surround(struct model *m, int world, struct rng *r)
 {
@@ -315,7 +315,7 @@ TEST(test_uncounted)
     }
 }
 
-/* What may be coarse or disturbed, and what may not: neither fails by it. */
+/* Coarse clocks and disturbances fail no line. */
 TEST(test_coarse_clocks_and_disturbances_pass)
 {
     struct broken coarse = {.fault = FAULT_TSC_STEP, .factor = 21, .counter = COUNTER_IDS};
@@ -352,7 +352,7 @@ TEST(test_nothing_undisturbed_is_refused)
     machine.ops->close(&machine);
 }
 
-/* What offers the chain alone, as the timing machine does. */
+/* A machine that offers the chain alone, like the timing machine. */
 TEST(test_chain)
 {
     judge("chain", "generic-no-licence", (struct broken){.as_timing = true, .counter = COUNTER_IDS}, "");
@@ -520,7 +520,7 @@ TEST(test_hostile_readings_are_refused)
     json_decref(good);
 }
 
-/* What can be read but makes no sense is judged without a fault: short stretches, counters that jump. */
+/* Readable nonsense is judged without a crash: short stretches, counters that jump. */
 TEST(test_nonsense_is_judged)
 {
     struct broken b = {.fault = FAULT_NONE, .counter = COUNTER_IDS};

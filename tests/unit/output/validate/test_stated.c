@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a processor says of itself, held against the measurement. */
+/* A processor's own statements, compared with the measurement. */
 #include "output/validate/validate.h"
 #include "tables/registry.h"
 #include "tests/support/test.h"

@@ -122,7 +122,7 @@ TEST(test_refused_files)
     free(longest);
 }
 
-/* What is broken somewhere is refused or read, but never crashes. */
+/* A file that is damaged somewhere is refused or read, but never crashes the program. */
 TEST(test_random_damage)
 {
     static const char good[] = HEAD "[frequency]\nlevel=0 kernel=\"a b\" : mean freq_ghz = about 3.7..3.8 # s\n"
@@ -465,7 +465,7 @@ TEST(test_mean_and_reasons)
     sku_free(&s);
 }
 
-/* What a file or a table says reaches the terminal without its control sequences; what was not published is no part. */
+/* Text from a file or a table reaches the terminal without its control sequences; unpublished figures do not count. */
 TEST(test_printed)
 {
     struct sku s;
@@ -533,7 +533,7 @@ static void found_of(const char *figure, double value, double lo, double hi, str
     sku_free(&s);
 }
 
-/* What is said to be found is found, what is a fifth less is not; and what hides 20 % is named. */
+/* A deviation stated to be detectable is found, one a fifth smaller is not; and what hides 20 % is named. */
 TEST(test_detectable)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is remarkable about a measurement: each kind found where it is, and not found where it is not. */
+/* Remarkable findings about a measurement: each kind is found where it is, and not where it is not. */
 #include "output/validate/validate.h"
 #include "tables/registry.h"
 #include "tests/support/test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the verdict concludes of tables that were made by hand, against figures worked out by hand; its text and JSON
- * against files in tests/golden. */
+/* Verdicts on handmade tables, compared with figures worked out by hand; their text and JSON compared with files in
+ * tests/golden. */
 #include "output/verdict/verdict.h"
 #include "tables/registry.h"
 #include "tests/support/golden.h"
@@ -197,7 +197,8 @@ TEST(measured_ones_decide)
     made_end(m);
 }
 
-/* What is lost once is lost once, however long the work takes then: where the frequency returns between bursts. */
+/* A loss that occurs once is counted once, however long the work then takes: where the frequency returns between
+ * bursts. */
 TEST(returning_frequency)
 {
     struct made *m = made_begin();

@@ -203,7 +203,7 @@ static void resize(struct terminal *t, int lines, int columns)
     assert_int_equal(ioctl(t->master, TIOCSWINSZ, &size), 0);
 }
 
-/* What the shell reports next. */
+/* Returns the next byte from the shell. */
 static char hear_report(struct terminal *t)
 {
     char c = '\0';

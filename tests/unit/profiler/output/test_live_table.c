@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the live view shows, without a terminal: orders, keys, columns, cells. */
+/* The contents of the live view, without a terminal: orders, keys, columns, cells. */
 #include "profiler/output/live_table.h"
 #include "tests/support/live_sample.h"
 #include "tests/support/test.h"

@@ -99,7 +99,7 @@ TEST(models_are_told_from_machines)
     sample_profile_free(&r);
 }
 
-/* What a terminal gets is the same text but for its colours, which end where they began. */
+/* A terminal gets the same text except for colors, which end where they began. */
 TEST(colours_are_only_where_they_may_be)
 {
     struct profile_result r;

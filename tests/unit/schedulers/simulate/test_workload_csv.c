@@ -189,7 +189,7 @@ TEST(tasks_as_work)
                          "scheduler, each thread needs its own name");
 }
 
-/* What is wrong with a line after the header. */
+/* Checks that a line after the header is refused with this message. */
 static void line_refused(const char *line, const char *expected)
 {
     char text[300], message[400];

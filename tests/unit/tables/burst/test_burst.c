@@ -128,7 +128,7 @@ TEST(test_where_it_breaks_even)
     assert_breakeven(NAN, NAN, NAN, (const double[]){-3, -2, -2, -3}, 0.5);
 }
 
-/* What does not fit into the time is no cell, and is refused where it is requested. */
+/* A burst that does not fit into the time is no cell, and is refused where it is requested. */
 TEST(test_cells_that_fit)
 {
     struct tables_options o;

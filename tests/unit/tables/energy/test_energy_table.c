@@ -475,7 +475,7 @@ TEST(pause_at_another_frequency_is_told)
     table_free(&t);
 }
 
-/* What a second thread of a core executes is not counted. */
+/* The instructions of a core's second thread are not counted. */
 TEST(siblings_are_refused)
 {
     struct tables_options o = brief();

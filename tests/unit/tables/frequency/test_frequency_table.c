@@ -560,8 +560,8 @@ TEST(test_limits_of_hybrid_parts)
 
 /* ---- neighbours that come and go ---- */
 
-/* What chains are believed to cost is off by 10 cycles or so. By chains of 40 adds the frequencies of such a machine
- * were off by up to 3 %; those of a repetition still are by a tenth of that. */
+/* The supposed cost of chains is off by 10 cycles or so. By chains of 40 adds the frequencies of such a machine were
+ * off by up to 3 %; those of a repetition still are by a tenth of that. */
 TEST(test_neighbours_slow_the_clock)
 {
     struct model model;

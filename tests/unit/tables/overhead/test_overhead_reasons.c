@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the table overhead does not tell, and why: frequencies that move by themselves, differences that are no costs,
- * changes that are too small or seen once. A wrong figure is worse than none.
- */
+/* Values that the table overhead withholds, and why: frequencies that move by themselves, differences that are no
+ * costs, changes that are too small or seen once. A wrong figure is worse than none. */
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/overhead_truth.h"
@@ -141,7 +139,7 @@ TEST(costs_hold_where_the_frequency_steps)
     }
 }
 
-/* What moves by little is measured, and the truth is within the limits. */
+/* Small movements are measured, and the truth is within the limits. */
 TEST(small_movements_are_within_the_limits)
 {
     struct overhead_truth e;

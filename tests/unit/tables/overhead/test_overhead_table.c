@@ -47,7 +47,7 @@ static bool same_absence(double seen, double want)
     return isnan(seen) == isnan(want);
 }
 
-/* Whether a row is what the parameters say; else tells both. */
+/* Returns true if a row agrees with the parameters; otherwise prints both. */
 static bool row_is_true(const struct model *m, const struct table *t, size_t row)
 {
     struct overhead_truth e;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a machine is asked to run so that a switch is held against its own first kernel and against either kernel alone,
- * in turn with the repetitions. */
+/* Requests to a machine for a guarded switch: it is compared with its own first kernel and with either kernel alone, in
+ * turn with the repetitions. */
 #include "probes/sample_cost.h"
 #include "probes/guarded.h"
 #include "tests/support/model_rig.h"
@@ -111,7 +111,7 @@ TEST(a_switch_is_recorded_beside_its_kernels)
     }
 }
 
-/* What leaves upper halves in use must come before the second kernel, too. */
+/* Code that leaves upper halves in use must run before the second kernel, too. */
 TEST(a_dirty_kernel_comes_before_both)
 {
     measure_spied("256fma-dirty", "128or", true, 0);

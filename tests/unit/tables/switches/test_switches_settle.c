@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What begins before a recording and what ends after it, in the tables of switches: throttling and waits longer than
- * the usual recording, recordings that are asked to be too short, a machine that keeps its state from one repetition
- * to the next, and one whose frequency floats.
+ * Effects that begin before a recording or end after it, in the tables of switches: throttling and waits longer than
+ * the usual recording, recordings that are requested too short, a machine that keeps its state from one repetition to
+ * the next, and one whose frequency floats.
  */
 #include "probes/guarded.h"
 #include "tables/registry.h"
@@ -102,7 +102,7 @@ TEST(long_waits_are_seen_whole)
     }
 }
 
-/* What 5 ms do not show, a recording of 500 ms does. */
+/* A recording of 500 ms shows what one of 5 ms does not. */
 TEST(a_long_wait_is_observed_for_longer)
 {
     struct model m;
@@ -278,7 +278,7 @@ static bool holds_both(const struct estimate *e, double ghz, double factor)
     return e->hi > ghz * 0.999 && e->lo < ghz * factor * 1.001;
 }
 
-/* Whether the change was found, with limits that hold all repetitions. */
+/* Returns true if the change was found, with limits that cover all repetitions. */
 static bool slow_repetitions_are_kept(const struct model *m, const char *from, const char *to, uint64_t seed)
 {
     struct machine machine;

@@ -207,7 +207,7 @@ static void measure_512or(const struct model *m, unsigned runs, unsigned seed, s
     rig_measure(&table_throttle, m, &o, t);
 }
 
-/* Whether a row is a decided one of that switch. */
+/* Returns true if a row is a decided one of that switch. */
 static bool of_512or(const struct table *t, size_t row)
 {
     return is_part(t, row, "phase") && strcmp(table_text(t, row, "to"), "512or") == 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What phases that were made by hand come to, at the bounds that decide and beside them. */
+/* Summaries of handmade phases, at the bounds that decide and beside them. */
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
 #include "tables/switches/transition_summary.h"

@@ -38,7 +38,7 @@ static void add_phase(const struct model_phase *p, double us, double final, stru
         e->overhead += us * (1 - (halted ? 0 : p->ipc_ratio * p->ghz / final));
 }
 
-/* What the table must say of a switch of which `observe` us are recorded. */
+/* The row that the table must have for a switch of which `observe` us are recorded. */
 static struct expected expect(const struct model *m, const struct payload *a, const struct payload *b, unsigned cores,
                               double observe)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a column of a trace may hold: in files, and in what the probes record. */
+/* Ranges of the columns of traces: in files, and in the probes' recordings. */
 #include "analysis/phases/phases.h"
 #include "tests/support/test.h"
 #include "trace/trace.h"

@@ -186,7 +186,7 @@ TEST(the_published_triggers_come_back)
     table_free(&t);
 }
 
-/* What a model does not have must not be found. */
+/* Nothing may be found that a model does not have. */
 TEST(nothing_is_invented)
 {
     static const char *const kernels[] = {"256fma", "512or"};

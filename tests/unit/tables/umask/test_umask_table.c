@@ -96,7 +96,7 @@ TEST(gold_6130_reads_as_published)
     table_free(&t);
 }
 
-/* What each kernel needs of the Gold 6130, in the words of a reading. */
+/* The needs of each kernel on the Gold 6130, in the words of a reading. */
 static const char *const class_words[] = {"up to 128 bit", "light 256", "heavy 256", "light 512", "heavy 512"};
 
 /* Bits that mean something else on each of many models: the readings follow them. */
@@ -448,8 +448,8 @@ TEST(mild_throttling_and_none_agree_with_the_documents)
     expect_of_throttle_event(&m, "nothing");
 }
 
-/* What is slow without being throttled does not speak against 40H: cold code after each switch, and a hyper-thread that
- * runs beside; but throttled cycles that are not counted do so there, too. */
+/* Code that is slow without being throttled does not contradict 40H: cold code after each switch, and a sibling thread
+ * that runs; but throttled cycles that are not counted do so there, too. */
 TEST(what_else_is_slow_is_not_throttled)
 {
     static const struct {

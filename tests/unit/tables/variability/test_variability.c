@@ -44,7 +44,7 @@ static size_t missing_of(const struct table *t, enum refinement r, const char *w
     return n;
 }
 
-/* What the model does is what the table says. */
+/* The table reports what the model does. */
 TEST(the_truth_comes_back)
 {
     static struct tables_options o;
