@@ -184,7 +184,7 @@ static double found_step(const struct phases *p)
     return after / before;
 }
 
-/* Whether some phase begins where the clock falls. */
+/* Returns true if some phase begins where the clock falls. */
 static bool begins_there(const struct phases *p, double us)
 {
     for (size_t i = 0; i < p->n_phases; i++)

@@ -28,5 +28,5 @@ struct long_chain long_chain_of(struct long_chain_slices *s);
 
 /* 200 slices on a CPU (-1: where it runs now), which is left again. 0, or -1: it cannot run there. */
 int long_chain(int cpu, double tsc_hz, struct long_chain *out);
-/* Whether a frequency lies in the range of two of them, widened by half a per cent. */
+/* Returns non-zero if a frequency lies in the range of two of them, widened by half a per cent. */
 int long_chain_holds(const struct long_chain *a, const struct long_chain *b, double ghz);

@@ -27,7 +27,8 @@ struct made_case {
     bool told, counted;
 };
 
-/* Whether there are tables of this kind made by hand. Those are held by golden files; a new kind need not be. */
+/* Returns true if there are handmade tables of this kind. Those are compared with golden files; a new kind needs none.
+ *  */
 bool made_of(const struct table_kind *k);
 /* Calls `each` with every case of the file, in order, and returns how many; fails the test where it makes no sense. */
 size_t made_tables(const char *path, const struct table_kind *k, void (*each)(void *data, struct made_case *c),

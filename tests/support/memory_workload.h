@@ -25,6 +25,6 @@ struct memory_workload {
 void memory_workload_make(struct memory_workload *m, unsigned n_cpus, unsigned n_cores, bool in_turn, size_t n_tasks,
                           uint32_t recorded);
 void memory_workload_add(struct memory_workload *m, unsigned cpu, struct sim_row row);
-/* What a task has to do; SIM_IDLE: it is blocked. */
+/* Adds a row to the work of a task; SIM_IDLE: it is blocked. */
 void memory_workload_add_work(struct memory_workload *m, unsigned task, struct sim_row row);
 void memory_workload_free(struct memory_workload *m);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What is expected after a switch, written down from the parameters: a second account of doc/model-format.md, with mean
- * durations and no random numbers, sharing nothing with the simulation but the arithmetic of model_query.c.
- */
+/* Computes what must follow a switch, from the parameters: a second account of doc/model-format.md, with mean durations
+ * and no random numbers, sharing nothing with the simulation but the arithmetic of model_query.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

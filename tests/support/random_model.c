@@ -9,7 +9,7 @@ enum { CLASSES_MAX = 5, GROUPS_MAX = 5, KINDS = 4 };
 /* Kinds of wide code in the order of their demand. */
 enum kind { LIGHT256, HEAVY256, LIGHT512, HEAVY512 };
 
-/* What surrounds the processor of a scenario; all 0 and false: nothing. */
+/* The surroundings of the processor in a scenario; all 0 and false: none. */
 struct surroundings {
     struct rng rng; /* of its own: what it draws leaves the processor as it is */
     bool no_counters, ramps, gradual_volts, core_counts, alone_boosts;
@@ -325,12 +325,12 @@ static void draw_rest(struct draft *d)
     LINE(d, "taken_off = %d", 0);
 }
 
-/* What a scenario has of what stands in other sections. */
+/* Draws the other sections of a scenario's model. */
 static void draw_world(struct draft *d, uint64_t seed)
 {
     static const double steps_ns[] = {1, 10, 25};
     struct surroundings *w = &d->world;
-    rng_init(&w->rng, seed, 0x776f726c64u); /* "scenario" */
+    rng_init(&w->rng, seed, 0x776f726c64u);
     w->no_counters = rng_chance(&w->rng, 0.25);
     double step = steps_ns[rng_int(&w->rng, 0, 2)];
     w->step_ns = w->no_counters || rng_chance(&w->rng, 0.2) ? step : 0;

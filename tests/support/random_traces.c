@@ -96,7 +96,7 @@ static double step_ratio(struct plan *p)
     return rng_log(&p->rng, 0.01, 0.25);
 }
 
-/* What ran before time 0: with known kernels any IPC, else the same code. */
+/* The state before time 0: with known kernels any IPC, else the same code. */
 static struct core_state lead_in(struct plan *p, struct core_state first)
 {
     struct core_state before = first;

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-/* What is absent from a row: no number of an export is that small. */
+/* Stands for a value that a row lacks: no number of an export is that small. */
 #define ABSENT INT64_MIN
 
 /* A row of any list: what it is about, and what it says. */
@@ -185,7 +185,7 @@ int64_t slow_params_trigger(const struct slow_params *p, enum sim_class c)
 
 /* ---- costs ---- */
 
-/* Whether a row says what is looked for. */
+/* Returns true if this is the row that is searched for. */
 typedef bool (*row_says)(const struct export_row *r);
 
 static bool says_down(const struct export_row *r)

@@ -7,7 +7,7 @@
 static const int64_t LOOK_PS = 100 * SIM_PS_PER_US; /* of policy software */
 static const int64_t SOFTWARE_WAIT_PS = 666 * SIM_PS_PER_US;
 
-/* What a logical CPU plays: the row before `next` if there is one, of which `left` is to be done. */
+/* The state of a logical CPU: it plays the row before `next` if there is one, of which `left` is to be done. */
 struct slow_cpu {
     const struct sim_row *rows;
     size_t n, next;
@@ -210,7 +210,7 @@ static void play_on(const struct slow_world *s, struct oracle_play *play, unsign
     }
 }
 
-/* Whether it pays to go up from v to j. */
+/* Returns true if it pays to go up from v to j. */
 static bool oracle_pays(struct slow_world *s, unsigned core, unsigned v, unsigned j)
 {
     struct oracle_play play = {.n = 0};

@@ -71,7 +71,7 @@ PLAIN static bool is_own(const void *caller)
     return (uintptr_t)caller >= (uintptr_t)__ehdr_start && (uintptr_t)caller < (uintptr_t)_end;
 }
 
-/* Whether it is the first of the kind that is to fail. */
+/* Returns true if this is the first allocation of the kind that is to fail. */
 PLAIN static bool is_to_fail(const void *caller, size_t size)
 {
     const uintptr_t kind = (uintptr_t)caller ^ (uintptr_t)size << 32;

@@ -161,7 +161,7 @@ static bool resolved(const struct model_truth *t)
     return true;
 }
 
-/* Whether the phases are of one kind whichever count it happens to be after which more is requested. */
+/* Returns true if the phases are of one kind, whichever of the random counts triggers the higher level. */
 static bool one_way(const struct check *c, const char *from, const char *to, unsigned cores,
                     const struct model_truth *usual, bool all_resolved)
 {
@@ -309,8 +309,8 @@ static unsigned class_of(const struct check *c, const char *kernel)
     return t.phases[t.n - 1].class_;
 }
 
-/* Whether a class that lowers the frequency was requested on the way to the one that is held: it is kept, too, and
- * where its wait may be double the core goes back to it, or stays, when that of the other is over. */
+/* Returns true if a class that lowers the frequency was requested on the way to the one that is held: it is kept, too,
+ * and where its wait may be double the core goes back to it, or stays, when that of the other is over. */
 static bool kept_by_another(const struct check *c, const char *kernel)
 {
     struct model_truth t;
@@ -390,7 +390,7 @@ static double rearmings(const struct model *m)
     return n;
 }
 
-/* What of the core's cycles until `us` the bits of a umask count, and 40H. */
+/* The share of the core's cycles until `us` that the bits of a umask count, and 40H. */
 static double share_counted(const struct check *c, const struct model_truth *t, const char *kernel, unsigned umask,
                             double us)
 {

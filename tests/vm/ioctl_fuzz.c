@@ -164,7 +164,8 @@ static void check_rest(struct fuzz *f, uint32_t n)
     }
 }
 
-/* Whether a loop on that CPU that is to end after so many ticks ends before `most`: then the CPU was not taken away. */
+/* Returns true if a loop on that CPU that is to end after so many ticks ends before `most`: then the CPU was not taken
+ * away. */
 static bool spin_in_time(unsigned cpu, uint64_t ticks, uint64_t most)
 {
     cpu_set_t one, before;

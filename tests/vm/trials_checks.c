@@ -91,7 +91,8 @@ static void test_refusals(void)
     refused("a CPU that is not there", EINVAL, CHARACTERIZE_REASON_CPU_NUMBER);
 }
 
-/* What n trials must return at last, where none is run in pieces; the module's buffer holds the words 0, 1, 2... */
+/* The value that n trials must return at last, where none is run in pieces; the module's buffer holds the words 0, 1,
+ * 2... */
 static uint64_t expected(void)
 {
     uint64_t *words = t.bytes > 0 ? aligned_alloc(4096, t.bytes) : NULL;
