@@ -172,7 +172,7 @@ struct model_wander {
 };
 
 /* An ordinary processor's behavior beside changing its license. All zero: none of it. */
-struct model_world {
+struct model_scenario {
     struct model_sibling sibling;
     struct model_wander wander;
     double limit_share, limit_factor; /* of the repetitions run at this factor of their frequency */
@@ -268,7 +268,7 @@ struct model {
     struct model_wake wakes[MODEL_WAKES_MAX];
     size_t n_unlike;
     struct model_unlike unlike[MODEL_UNLIKE_MAX];
-    struct model_world world;
+    struct model_scenario scenario;
 };
 
 /*

@@ -166,7 +166,7 @@ void model_core_returned(struct model_core *c);
 double model_core_volts(const struct model_core *c);
 
 /* Factor of the frequency of the core: wandering, power limits. */
-double model_world_clock(const struct model_core *c);
+double model_scenario_clock(const struct model_core *c);
 
 /* ---- model_license.c: which class is needed, held, pending, kept, released ---- */
 

@@ -442,7 +442,7 @@ void model_start_core(struct model_state *s, unsigned cores, uint64_t repetition
 /* The TSC at the core's time 0: a core whose state is carried over goes on in its own time. */
 uint64_t model_tsc_origin(const struct model_state *s, uint64_t repetition)
 {
-    return (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (s->model.world.carries ? 1 : repetition + 1);
+    return (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (s->model.scenario.carries ? 1 : repetition + 1);
 }
 
 /* The other active cores have run the co-runner all the while. */

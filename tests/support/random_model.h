@@ -36,5 +36,5 @@ void wild_model(struct model *out, uint64_t seed);
  * SMIs, cold code, state carried over, ramps of the frequency up and down, gradual voltages, companions that follow
  * boosts, license counters of the whole core, three classes at level 0.
  */
-void world_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed);
-void world_model(struct model *out, uint64_t seed);
+void scenario_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed);
+void scenario_model(struct model *out, uint64_t seed);

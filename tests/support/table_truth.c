@@ -239,7 +239,7 @@ static void check_transitions(struct check *c, size_t row)
 /* The rate of a phase against the same code that is as cold. */
 static double ratio_of(const struct model *m, const struct model_phase *p)
 {
-    return p->start_us < m->world.cold_us ? p->ipc_ratio / m->world.cold_factor : p->ipc_ratio;
+    return p->start_us < m->scenario.cold_us ? p->ipc_ratio / m->scenario.cold_factor : p->ipc_ratio;
 }
 
 /* The number-th throttled phase; where the voltage alone changes, or what was cold no longer is, the rate goes on.
@@ -257,7 +257,7 @@ static bool throttled_phase(const struct model *m, const struct model_truth *t, 
         for (const struct model_phase *p = first + 1;
              i + 1 < t->n && p->kind == MODEL_THROTTLED && fabs(ratio_of(m, p) - *ratio) < 1e-9; p++, i++)
             *us += p->duration_us;
-        *cold_us = fmax(0, fmin(m->world.cold_us - first->start_us, *us));
+        *cold_us = fmax(0, fmin(m->scenario.cold_us - first->start_us, *us));
         if (++seen == number)
             return true;
     }
@@ -547,7 +547,7 @@ static void check_energy(struct check *c, size_t row)
     double package = c->model->idle_watts + steady_watts(c, kernel, cores, fixed, &boost);
     if (cores > 1 && boost > 1e-6 && !c->model->corunners_boosted)
         return; /* the cores are not alike, as the table takes them to be */
-    if (t.limit_share > 0 || t.wander_sigma > 0 || t.sibling_share > 0 || c->model->world.cold_us > 0)
+    if (t.limit_share > 0 || t.wander_sigma > 0 || t.sibling_share > 0 || c->model->scenario.cold_us > 0)
         return; /* power of another frequency, and operations at at the rate assumed, than those of the parameters */
     cell(c, row, "idle_watts", idle);
     cell(c, row, "package_watts", package);

@@ -136,7 +136,7 @@ static void system_model(struct system *s, const struct model *m)
 {
     s->model = *m;
     s->model.n_interrupts = 0;
-    s->model.world = (struct model_world){0};
+    s->model.scenario = (struct model_scenario){0};
     s->model.has_power = false;
     s->reference_ghz = model_mean_ghz(m, 0, m->cores);
 }

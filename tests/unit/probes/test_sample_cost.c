@@ -42,7 +42,7 @@ TEST(it_comes_back)
         if (seed % 2)
             wild_model(&model, seed);
         else
-            world_model(&model, seed);
+            scenario_model(&model, seed);
         const char *kernel = kernels[seed % 3];
         struct model_need need;
         struct machine_error err;
@@ -111,8 +111,8 @@ TEST(a_long_series_ends)
 {
     wild_model(&model, 2);
     assert_true(model.split_read_ns > 0);
-    model.world.carries = true;
-    model.world.gap_us = 5e7;
+    model.scenario.carries = true;
+    model.scenario.gap_us = 5e7;
     alarm(60);
     cost_on_model("64add", 2);
     alarm(0);

@@ -53,7 +53,7 @@ static void make(struct model *m, const struct truth *t)
             .kind = MODEL_STEP_FADE, .ratio = t->ratio, .tau_us = t->fade_us};
     up->steps[up->n_steps++] = (struct model_step){
         .kind = MODEL_STEP_GRANT, .grant = (unsigned)last, .tau_us = t->down_us};
-    m->world.wander = (struct model_wander){.step = t->step, .step_us = t->step_us};
+    m->scenario.wander = (struct model_wander){.step = t->step, .step_us = t->step_us};
 }
 
 /* A machine that masks interrupts, and therefore records for 10 ms at most. */

@@ -134,7 +134,7 @@ TEST(is_throttling_of_that_length)
         assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
         bool good = as_it_was(&c, &p);
         if (!good) {
-            print_message("world %u: %.2f us at %.3f\n", i, c.slow_us, c.ratio);
+            print_message("scenario %u: %.2f us at %.3f\n", i, c.slow_us, c.ratio);
             rig_show_phases(&p);
         }
         right += good;

@@ -171,17 +171,17 @@ TEST(test_readings_that_take_long)
  * system management interrupts, switches that halt and throttle nothing, and levels that are still held from the
  * repetition before. Each line passes or says that it cannot tell; a counter that is wrong is found all the same.
  */
-static void surround(struct model *m, int world, struct rng *r)
+static void surround(struct model *m, int scenario, struct rng *r)
 {
-    struct model_world *w = &m->world;
-    switch (world % 6) {
+    struct model_scenario *w = &m->scenario;
+    switch (scenario % 6) {
     case 0:
     case 1:
         w->sibling = (struct model_sibling){.share = rng_range(r, 0.1, 0.7),
                                             .period_us = rng_range(r, 40, 2000),
                                             .factor = rng_range(r, 0.4, 0.8),
                                             .chain_factor = rng_range(r, 0.6, 1),
-                                            .lockstep = world % 6 == 1};
+                                            .lockstep = scenario % 6 == 1};
         break;
     case 2:
         w->limit_share = rng_range(r, 0.3, 0.7);
@@ -227,7 +227,7 @@ TEST(test_surroundings_are_no_fault)
         m.no_counters = i % 2 == 0 && i >= 18;
         if (m.no_counters)
             m.counts_licenses = m.counts_throttle = false;
-        snprintf(what, sizeof what, "world %d, number %d%s", i % 6, i, m.no_counters ? ", by chains" : "");
+        snprintf(what, sizeof what, "scenario %d, number %d%s", i % 6, i, m.no_counters ? ", by chains" : "");
         test_parsed(&m, &none, (uint64_t)i, &r, &l);
         wrong += unexpected(what, &l, "");
         self_test_free(&r);
@@ -258,16 +258,16 @@ TEST(test_neighbours_are_no_throttling)
         struct model m;
         char what[80];
         rig_load("xeon-gold-6130", &m);
-        m.world.sibling = (struct model_sibling){.share = rng_range(&rng, 0.05, i < 10 ? 0.6 : 0.2),
-                                                 .period_us = rng_range(&rng, 40, 1000),
-                                                 .factor = rng_range(&rng, 0.4, 0.65),
-                                                 .lockstep = i % 5 == 4 && i < 10};
+        m.scenario.sibling = (struct model_sibling){.share = rng_range(&rng, 0.05, i < 10 ? 0.6 : 0.2),
+                                                    .period_us = rng_range(&rng, 40, 1000),
+                                                    .factor = rng_range(&rng, 0.4, 0.65),
+                                                    .lockstep = i % 5 == 4 && i < 10};
         for (unsigned a = 0; a < m.n_classes && i < 10; a++)
             for (unsigned b = a + 1; b < m.n_classes; b++)
                 m.transitions[a][b] = (struct model_transition){.n_steps = 1,
                                                                 .steps = {{.kind = MODEL_STEP_GRANT, .grant = b}}};
-        snprintf(what, sizeof what, "neighbour %d: %.2f of the time, each %.0f us", i, m.world.sibling.share,
-                 m.world.sibling.period_us);
+        snprintf(what, sizeof what, "neighbour %d: %.2f of the time, each %.0f us", i, m.scenario.sibling.share,
+                 m.scenario.sibling.period_us);
         test_parsed(&m, i < 10 ? &none : &stuck, (uint64_t)i, &r, &l);
         if (i < 10) {
             wrong += unexpected(what, &l, "");

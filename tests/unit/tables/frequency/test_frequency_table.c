@@ -94,7 +94,7 @@ static void coarse(struct model *m, double step_ns, double first, double second,
     m->no_counters = true;
     m->counts_licenses = m->counts_throttle = false;
     m->tsc_step_ns = step_ns;
-    m->world.wander = (struct model_wander){.sigma = {sigma}, .us = {1e5}};
+    m->scenario.wander = (struct model_wander){.sigma = {sigma}, .us = {1e5}};
     for (size_t i = 0; i < m->n_turbo; i++) {
         m->turbo[i].ghz[1] = m->turbo[i].ghz[0] * (1 - first);
         m->turbo[i].ghz[2] = m->turbo[i].ghz[1] * (1 - second);
@@ -390,8 +390,8 @@ TEST(test_levels_by_ratio_where_it_floats)
         m.no_counters = true;
         m.counts_licenses = m.counts_throttle = false;
         m.tsc_step_ns = 1;
-        m.world.gap_us = 1e5;
-        m.world.wander = (struct model_wander){.sigma = {seed % 2 ? 0.02 : 0.06, 0}, .us = {1e6, 0}};
+        m.scenario.gap_us = 1e5;
+        m.scenario.wander = (struct model_wander){.sigma = {seed % 2 ? 0.02 : 0.06, 0}, .us = {1e6, 0}};
         options.seed = seed;
         options.brief = true;
         options.runs = 0;

@@ -302,11 +302,11 @@ static bool slow_repetitions_are_kept(const struct model *m, const char *from, c
     for (size_t i = 0; i < seen.phases.n_warnings; i++)
         told = told || strstr(seen.phases.warnings[i], "frequency from beginning to end");
     if (!told)
-        fail_msg("seed %u: a share of %.2f at %.2f: no warning", (unsigned)seed, m->world.limit_share,
-                 m->world.limit_factor);
+        fail_msg("seed %u: a share of %.2f at %.2f: no warning", (unsigned)seed, m->scenario.limit_share,
+                 m->scenario.limit_factor);
     const struct phases *p = &seen.phases;
-    bool held = p->n_transitions == 1 && p->n_levels >= 2 && holds_both(&p->levels[0], 2.8, m->world.limit_factor) &&
-                holds_both(&p->levels[p->n_levels - 1], 1.9, m->world.limit_factor);
+    bool held = p->n_transitions == 1 && p->n_levels >= 2 && holds_both(&p->levels[0], 2.8, m->scenario.limit_factor) &&
+                holds_both(&p->levels[p->n_levels - 1], 1.9, m->scenario.limit_factor);
     guarded_free(&seen);
     machine.ops->close(&machine);
     return held;
@@ -322,11 +322,11 @@ TEST(limited_repetitions_have_come_back)
         struct model m;
         rig_load("xeon-gold-6130", &m);
         m.n_interrupts = 0; /* one restarts the wait: that repetition ends elsewhere */
-        m.world.limit_share = rng_range(&x, 0.1, 0.45);
-        m.world.limit_factor = rng_range(&x, 0.7, 0.96);
+        m.scenario.limit_share = rng_range(&x, 0.1, 0.45);
+        m.scenario.limit_factor = rng_range(&x, 0.7, 0.96);
         held += slow_repetitions_are_kept(&m, i % 3 ? "128fma" : "512fma", i % 3 ? "512fma" : "128fma", i + 1);
     }
-    print_message("in %u of %u worlds the change is found and the limits hold all repetitions\n", held, n);
+    print_message("in %u of %u scenarios the change is found and the limits hold all repetitions\n", held, n);
     assert_true(held >= n * 9 / 10);
 }
 
@@ -337,10 +337,10 @@ TEST(a_clock_that_changes_is_not_late)
     struct model m;
     unsigned told = 0, n = rng_rounds(60);
     rig_load("generic-no-licence", &m);
-    m.world.wander.step = 0.026;
-    m.world.wander.step_us = 20e3;
-    m.world.carries = true;
-    m.world.gap_us = 300;
+    m.scenario.wander.step = 0.026;
+    m.scenario.wander.step_us = 20e3;
+    m.scenario.carries = true;
+    m.scenario.gap_us = 300;
     for (unsigned i = 0; i < n; i++) {
         struct machine machine;
         struct machine_error err;

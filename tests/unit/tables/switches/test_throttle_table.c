@@ -161,10 +161,10 @@ TEST(no_reach_where_rates_are_not_of_one)
         struct tables_options o;
         rig_load_plain("xeon-gold-6130", &m);
         m.throttle_distance = floor(rng_range(&r, 110, 160));
-        m.world.sibling = (struct model_sibling){.share = rng_range(&r, 0.2, 0.65),
-                                                 .chain_factor = 1,
-                                                 .period_us = rng_log(&r, 20, 800),
-                                                 .factor = rng_range(&r, 0.4, 0.8)};
+        m.scenario.sibling = (struct model_sibling){.share = rng_range(&r, 0.2, 0.65),
+                                                    .chain_factor = 1,
+                                                    .period_us = rng_log(&r, 20, 800),
+                                                    .factor = rng_range(&r, 0.4, 0.8)};
         tables_options_default(&o);
         o.runs = 20;
         o.seed = k;
@@ -221,8 +221,8 @@ static void draw_cold(struct model *m, struct rng *r, double *ratio, double *us)
     *us = rng_range(r, 14, 45);
     throttle_once(m, *ratio, *us);
     m->halt_us = rng_chance(r, 0.5) ? m->halt_us : 0;
-    m->world.cold_us = rng_range(r, 5, 0.6 * *us);
-    m->world.cold_factor = rng_range(r, 0.2, 0.6);
+    m->scenario.cold_us = rng_range(r, 5, 0.6 * *us);
+    m->scenario.cold_factor = rng_range(r, 0.2, 0.6);
     m->counts_throttle = rng_chance(r, 0.2); /* what is counted is known to be throttled */
 }
 
@@ -250,7 +250,7 @@ TEST(throttling_that_begins_in_cold_code)
                 continue;
             denied++;
             print_message("%.1f us at %.3f, cold %.1f us at %.2f: phase %.0f, %.1f [%.1f, %.1f] us at %.3f\n", us,
-                          ratio, m.world.cold_us, m.world.cold_factor, table_number(&t, row, "phase"),
+                          ratio, m.scenario.cold_us, m.scenario.cold_factor, table_number(&t, row, "phase"),
                           table_number(&t, row, "duration_us"), lo, hi, seen);
         }
         table_free(&t);

@@ -454,21 +454,21 @@ TEST(what_else_is_slow_is_not_throttled)
 {
     static const struct {
         double cold_us, cold_factor, sibling_share;
-    } worlds[] = {{6, 0.34, 0}, {10, 0.6, 0}, {15, 0.3, 0}, {0, 0, 0.2}, {8, 0.4, 0.15}};
+    } scenarios[] = {{6, 0.34, 0}, {10, 0.6, 0}, {15, 0.3, 0}, {0, 0, 0.2}, {8, 0.4, 0.15}};
     struct rng r;
     struct model m;
     rng_init(&r, 5, 0);
-    for (size_t w = 0; w < rng_fewer_sanitized(sizeof worlds / sizeof *worlds); w++)
+    for (size_t w = 0; w < rng_fewer_sanitized(sizeof scenarios / sizeof *scenarios); w++)
         for (int throttles = 0; throttles < 2; throttles++) {
             double ratio = rng_range(&r, 0.25, 0.75), us = rng_range(&r, 20, 50);
             rig_load_plain("xeon-gold-6130", &m);
-            m.world.cold_us = worlds[w].cold_us;
-            m.world.cold_factor = worlds[w].cold_factor;
-            if (worlds[w].sibling_share > 0)
-                m.world.sibling = (struct model_sibling){.share = worlds[w].sibling_share,
-                                                         .chain_factor = 1,
-                                                         .period_us = rng_range(&r, 500, 4500),
-                                                         .factor = 0.6};
+            m.scenario.cold_us = scenarios[w].cold_us;
+            m.scenario.cold_factor = scenarios[w].cold_factor;
+            if (scenarios[w].sibling_share > 0)
+                m.scenario.sibling = (struct model_sibling){.share = scenarios[w].sibling_share,
+                                                            .chain_factor = 1,
+                                                            .period_us = rng_range(&r, 500, 4500),
+                                                            .factor = 0.6};
             throttle_alike(&m, throttles ? ratio : NAN, us);
             expect_of_throttle_event(&m, throttles ? "throttled" : "nothing");
             m.counts_throttle = false;
