@@ -106,15 +106,15 @@ struct recovered {
 static int recover_one(const struct place *place, bool quiet, struct recovered *r)
 {
     struct machine_error error;
-    char told[800];
+    char report[800];
     bool lives;
-    int status = settings_recover(&place->roots, told, sizeof(told), &lives, &error);
+    int status = settings_recover(&place->roots, report, sizeof(report), &lives, &error);
     if (lives) {
-        memcpy(r->lives, told, sizeof(told));
-    } else if (told[0] != '\0') {
+        memcpy(r->lives, report, sizeof(report));
+    } else if (report[0] != '\0') {
         r->anything = true;
         if (!quiet)
-            fprintf(stderr, "%s\n", told);
+            fprintf(stderr, "%s\n", report);
     }
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }

@@ -41,7 +41,7 @@ struct measuring {
     bool quiet;
     const char *sysroot; /* NULL: this machine */
     char failure[600];   /* why the last table could not be measured */
-    char told[1000];     /* what `auto` took; said with the first cell */
+    char report[1000];   /* what `auto` took; said with the first cell */
     struct progress progress;
     size_t n_kinds; /* tables that will be measured, with their expected seconds */
     const struct table_kind *kinds[MEASURING_TABLES_MAX];

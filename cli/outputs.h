@@ -34,7 +34,7 @@ struct outputs_kind {
 struct outputs {
     const struct outputs_kind *kind;
     char *path[OUTPUT_FORMS];       /* NULL: not written; "-": standard output */
-    bool plot_asked;                /* by --plot, not by default */
+    bool plot_requested;            /* by --plot, not by default */
     bool plot_possible;             /* gnuplot is there */
     struct directories directories; /* made for this */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A machine: who executes kernels, and what can be read meanwhile. Probes see only this; whether a real core or a
- * model is behind it they cannot tell. A machine never interprets what it reads: counters are cumulative and raw.
+ * model is behind it is hidden from them. A machine never interprets what it reads: counters are cumulative and raw.
  */
 #pragma once
 

@@ -62,7 +62,7 @@ struct kernel {
     const uint32_t *block_bytes;        /* same index: code bytes of a block, loop control included */
 };
 
-/* A kernel with its suffixes: what a machine is asked to run. */
+/* A kernel with its suffixes: which a machine runs on request. */
 struct payload {
     const struct kernel *kernel;
     unsigned density; /* 1..KERNEL_DENSITY_MAX: one counted instruction in every `density` */

@@ -151,11 +151,11 @@ static int round_warm(struct rig *g, unsigned number, struct bursts_result *out,
 
 /* Stores what a variant lost, and how long it took, beyond the empty bursts right before and after it. */
 static void put_round(struct bursts_result *out, unsigned v, const struct seen_bursts *before,
-                      const struct seen_bursts *seen, const struct seen_bursts *behind)
+                      const struct seen_bursts *seen, const struct seen_bursts *after)
 {
     const unsigned n = out->n;
-    out->loss[v][n] = 1 - seen->rate / (0.5 * (before->rate + behind->rate));
-    out->cold_us[v][n] = seen->wide_us - 0.5 * (before->wide_us + behind->wide_us);
+    out->loss[v][n] = 1 - seen->rate / (0.5 * (before->rate + after->rate));
+    out->cold_us[v][n] = seen->wide_us - 0.5 * (before->wide_us + after->wide_us);
     out->cost_us[v][n] = out->cold_us[v][n] + out->loss[v][n] * seen->plain_us;
 }
 

@@ -15,7 +15,7 @@
 #include "util/list.h"
 #include "util/text_list.h"
 
-/* Behind these come the numbers of what is recorded beside them, and not far after: repetitions of a model lie one
+/* After these come the numbers of what is recorded beside them, and not far after: repetitions of a model lie one
  * after the other, and times of days have no nanoseconds. */
 enum { ROUNDS_MOST = 20000 };
 /* Us and periods that a machine needs before its first good sample; room for more samples than requested. */

@@ -64,7 +64,7 @@ struct repetitions_plan {
     struct repetitions_beside beside[REPETITIONS_BESIDE_MAX];
     size_t n_beside;
     double budget_us; /* repetitions go on beyond `wanted` until so much of the machine's time was requested ... */
-    repetitions_enough *enough; /* ... or this says that they are enough, asked at `wanted` and then for half as many
+    repetitions_enough *enough; /* ... or this says that they are enough, called at `wanted` and then for half as many
                                    more again and again; NULL: `wanted` are */
     repetitions_progress *progress;
     void *data;                     /* for progress */

@@ -91,7 +91,7 @@ static int sample_cost_measure(struct machine *m, const struct machine_setup *se
     struct machine_info info;
     struct sample_cost sum = {0, 0};
     struct sample_groups *g = malloc(sizeof *g);
-    int status = MACHINE_OK, told = 0;
+    int status = MACHINE_OK, reported = 0;
     if (!g)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     m->ops->info(m, &info);
@@ -108,11 +108,11 @@ static int sample_cost_measure(struct machine *m, const struct machine_setup *se
             status = record_size(m, &own, code, order[round][i],
                                  SAMPLE_COST_REPETITION + (uint64_t)((round * SIZES + i) * RECORDINGS), g, err);
         const struct sample_cost cost = status ? sum : without_work(g, info.tsc_hz);
-        told += cost.us > 0;
+        reported += cost.us > 0;
         sum.us += cost.us;
         sum.instructions += cost.instructions;
     }
-    *out = told ? (struct sample_cost){sum.us / told, sum.instructions / told} : sum;
+    *out = reported ? (struct sample_cost){sum.us / reported, sum.instructions / reported} : sum;
     m->ops->finish(m);
     free(g);
     return status;

@@ -13,7 +13,7 @@ enum { SAMPLE_COST_REPETITION = 1000000 };
 /*
  * Of samples of two sizes, the part that does not grow with their size; 0 where it cannot be reported. Measured with
  * one active core, and once for each code, CPU, fixed frequency and number of counters: it is then remembered with the
- * machine, so that it does not matter in which order a machine is asked. `setup` as for a measurement of `code`, its
+ * machine, so that the order of requests to a machine does not matter. `setup` as for a measurement of `code`, its
  * counters included. MACHINE_OK, or fills *err and returns its status. Between the machine's finish and prepare: it
  * calls both.
  */

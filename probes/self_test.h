@@ -69,7 +69,7 @@ struct self_test_readings {
 struct self_test_setup {
     int cpu; /* as in machine_setup */
     uint64_t seed;
-    int (*stop)(void *); /* asked between repetitions; non-zero: end with MACHINE_FAILED. May be NULL */
+    int (*stop)(void *); /* called between repetitions; non-zero: end with MACHINE_FAILED. May be NULL */
     void *data;
 };
 

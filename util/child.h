@@ -7,7 +7,7 @@
 
 /*
  * Starts the program `path` with its standard streams on in, out and err (descriptors not below 3), no signal blocked,
- * SIGPIPE and SIGXFSZ not ignored (what else is, under nohup, stays so), in a process group of its own if asked. It
+ * SIGPIPE and SIGXFSZ not ignored (what else is, under nohup, stays so), in a process group of its own if requested. It
  * ends with the thread that started it, also where that is killed (PR_SET_PDEATHSIG). Returns 0 and
  * *pid, which must be waited for, or an error number.
  */

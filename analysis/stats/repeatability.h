@@ -19,7 +19,7 @@ struct repeatability {
 };
 
 /*
- * Of n >= 1 durations above 0 in the order in which they were measured, told in steps of `resolution` (same unit, >=
+ * Of n >= 1 durations above 0 in the order in which they were measured, given in steps of `resolution` (same unit, >=
  * 0). `scratch`: room for n. The mode is the most frequent duration where it is that of REPEATS_LEAST of all trials
  * or more; else, as where each duration is another, the half-sample mode (Bickel and Fruehwirth, On a fast, robust
  * estimator of the mode, 2006), which a tail to one side does not move. At the mode is what is within the resolution

@@ -9,8 +9,8 @@
 /* The standard error of a median of normal values in terms of that of their mean: sqrt(pi / 2). */
 #define ROBUST_MEDIAN_ERROR 1.2533
 
-/* Values told in whole ticks come in steps of at most this, relative: one tick of the 30 that the shortest usable chain
- * takes. */
+/* Values given in whole ticks come in steps of at most this, relative: one tick of the 30 that the shortest usable
+ * chain takes. */
 #define QUANTUM_MOST 0.035
 
 /*

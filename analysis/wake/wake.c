@@ -173,8 +173,8 @@ static struct estimate wake_boundary(const struct wake_series *s, size_t i, size
     *to = reach(s, cut, s->begin[i + 2], true, i + 1, i);
     size_t lo = outward(s, *from, s->begin[i], false, i, i + 1);
     size_t hi = outward(s, *to, s->begin[i + 2], true, i + 1, i);
-    double before = s->idle[cut - 1], behind = s->idle[cut];
-    double middle = before > 0 ? sqrt(before * behind) : 0.5 * (before + behind);
+    double before = s->idle[cut - 1], after = s->idle[cut];
+    double middle = before > 0 ? sqrt(before * after) : 0.5 * (before + after);
     return (struct estimate){middle, fmin(s->idle[lo], middle), fmax(s->idle[hi], middle)};
 }
 

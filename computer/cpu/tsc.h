@@ -48,8 +48,8 @@ int tsc_fit(const struct tsc_point *p, size_t n, double *hz, double *error);
 
 /*
  * Measures the frequency against CLOCK_MONOTONIC_RAW; takes 60 ms, up to about 1 s where the clock reads slowly. The
- * error is relative to that clock: the deviation of the crystal behind it is not in it. Returns 0, or -1 when the clock
- * does not work.
+ * error is relative to that clock: it does not include the deviation of the crystal behind it. Returns 0, or -1 when
+ * the clock does not work.
  */
 int tsc_calibrate(double *hz, double *error);
 

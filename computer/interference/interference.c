@@ -2,7 +2,7 @@
 /*
  * A busy machine, made for the time of a measurement: what is planned, what the processes do, and who leads them.
  * Between the run and the processes that disturb it stands a leader, forked while the run is as it was started. It is
- * told over a socket to begin and to end. The processes are one group; the leader, as their subreaper, waits until the
+ * started and stopped over a socket. The processes are one group; the leader, as their subreaper, waits until the
  * last of them is gone. When the run ends, by whatever, the leader gets SIGTERM and kills the group; where the leader
  * is killed, each process is, and with it its child.
  */

@@ -38,7 +38,7 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size);
 
 /* All return 0, or -1 with one clause in `why`. `load`: NULL = likwid_load. `cpu`: a logical CPU. */
 
-/* Checks whether it is there and can be asked at all. */
+/* Checks if it is installed and answers at all. */
 int likwid_found(likwid_loader *load, char *why, size_t size);
 /* The limits between which the frequency of a CPU may move, in kHz. */
 int likwid_get_frequency(likwid_loader *load, int cpu, uint64_t *min_khz, uint64_t *max_khz, char *why, size_t size);

@@ -90,11 +90,11 @@ const char *settings_text(const struct settings *s);
 int settings_restore(struct settings *s, struct machine_error *err);
 
 /*
- * Puts back what a killed run has left after. *told says what was done, or that another run, which lives, has changed
+ * Puts back what a killed run has left. *report says what was done, or that another run, which lives, has changed
  * settings (then *lives is set), or that the machine was rebooted since; "" for nothing. Returns MACHINE_OK, or
  * MACHINE_CANNOT where this user may not.
  */
-int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err);
+int settings_recover(const struct settings_roots *r, char *report, size_t size, bool *lives, struct machine_error *err);
 
 /* One thing that a part of a wish would change here. */
 struct settings_line {

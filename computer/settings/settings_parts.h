@@ -110,16 +110,16 @@ int settings_undo(const struct settings_roots *r, int fd, struct changes *c, siz
                   struct machine_error *err);
 
 /* How each part went. */
-struct quiet_told {
+struct quiet_report {
     unsigned wished;  /* parts, or-ed */
     unsigned already; /* of them, those that were so */
     unsigned stands;  /* of them, those of which something was so or was changed */
     char why[QUIET_PARTS][300];
 };
 /* Adds in words what was changed to `out`. */
-void settings_text_parts(const struct quiet_told *t, const struct changes *c, int cpu, char *out, size_t size);
+void settings_text_parts(const struct quiet_report *t, const struct changes *c, int cpu, char *out, size_t size);
 /* Says what was not, and why. */
-void settings_text_left(const struct quiet_told *t, char *out, size_t size);
+void settings_text_left(const struct quiet_report *t, char *out, size_t size);
 
 /* ---- settings_plan.c ---- */
 

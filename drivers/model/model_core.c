@@ -89,13 +89,13 @@ struct lengths {
     double shortest, span, ratio; /* us; ln of the longest over the shortest; the shortest over the longest */
 };
 
-static struct lengths bout_lengths(const struct model_sibling *s, double mean_us)
+static struct lengths burst_lengths(const struct model_sibling *s, double mean_us)
 {
     const double span = s->decades * 2.302585092994046, ratio = model_decay(span);
     return (struct lengths){mean_us * (1 - ratio) / span, span, ratio};
 }
 
-static double bout_us(struct model_core *c, bool runs)
+static double burst_us(struct model_core *c, bool runs)
 {
     const struct model_sibling *s = &c->model->scenario.sibling;
     struct model_random *random = &c->streams[MODEL_STREAM_SIBLING];
@@ -104,7 +104,7 @@ static double bout_us(struct model_core *c, bool runs)
         return us;
     if (s->decades <= 0)
         return us * model_random_exponential(random);
-    const struct lengths l = bout_lengths(s, us);
+    const struct lengths l = burst_lengths(s, us);
     return l.shortest / (1 - model_random_uniform(random) * (1 - l.ratio));
 }
 
@@ -114,8 +114,8 @@ static double rest_us(struct model_core *c, bool runs)
     const struct model_sibling *s = &c->model->scenario.sibling;
     struct model_random *random = &c->streams[MODEL_STREAM_SIBLING];
     if (s->lockstep || s->decades <= 0) /* they begin with the repetition, or have no memory */
-        return bout_us(c, runs);
-    const struct lengths l = bout_lengths(s, s->period_us * (runs ? s->share : 1 - s->share));
+        return burst_us(c, runs);
+    const struct lengths l = burst_lengths(s, s->period_us * (runs ? s->share : 1 - s->share));
     double whole = l.shortest / model_decay(model_random_uniform(random) * l.span);
     return whole * model_random_uniform(random);
 }
@@ -183,7 +183,7 @@ static void scenario_update(struct model_core *c)
     struct model_surroundings *s = &c->around;
     if (s->sibling_until <= c->now) {
         s->sibling_runs = !s->sibling_runs;
-        s->sibling_until = s->sibling_until + bout_us(c, s->sibling_runs);
+        s->sibling_until = s->sibling_until + burst_us(c, s->sibling_runs);
     }
     if (s->wander_until <= c->now) {
         wander(c, wander_step_us(c->model));
@@ -508,9 +508,9 @@ void model_core_idle(struct model_core *c, double us)
     }
 }
 
-void model_core_chain(struct model_core *c, double cycles, double behind)
+void model_core_chain(struct model_core *c, double cycles, double after)
 {
-    double near = c->model->throttle_distance > 0 ? c->model->throttle_distance - behind : INFINITY;
+    double near = c->model->throttle_distance > 0 ? c->model->throttle_distance - after : INFINITY;
     double done = 0;
     while (cycles - done > 1e-6) { /* less than that is rounding */
         bool pending = c->pending && c->needed > c->held;

@@ -159,7 +159,7 @@ void model_core_idle(struct model_core *c, double us);
  * that requested it (throttle_distance), the last of which is `after` instructions before the chain; halts, interrupts
  * and another hyper-thread are part of the time it takes.
  */
-void model_core_chain(struct model_core *c, double cycles, double behind);
+void model_core_chain(struct model_core *c, double cycles, double after);
 /* The payload's function has returned: a clean kernel has executed VZEROUPPER, a dirty one has not. */
 void model_core_returned(struct model_core *c);
 /* Core voltage now, V, without noise of the reading. */

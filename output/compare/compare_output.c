@@ -201,7 +201,7 @@ static bool are_twins(const json_t *a, const json_t *b)
 
 static void put_unlike(struct document *d, const json_t *list)
 {
-    size_t n = 0, i, shown = 0, told = 0;
+    size_t n = 0, i, shown = 0, reported = 0;
     json_t *o, **unlike = calloc(json_array_size(list) + 1, sizeof(json_t *));
     bool *done = calloc(json_array_size(list) + 1, sizeof *done);
     json_array_foreach(list, i, o) if (unlike && done && detail_count(o, "unlike")) unlike[n++] = o;
@@ -225,10 +225,10 @@ static void put_unlike(struct document *d, const json_t *list)
                       detail_count(unlike[i], "unlike"), detail_count(unlike[i], "values"),
                       detail_text(unlike[i], "farthest"));
         shown++;
-        told += twins;
+        reported += twins;
     }
-    if (n > told)
-        document_note(d, "  and %zu more, in the JSON file", n - told);
+    if (n > reported)
+        document_note(d, "  and %zu more, in the JSON file", n - reported);
     free(unlike);
     free(done);
 }

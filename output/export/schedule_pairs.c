@@ -210,7 +210,7 @@ static bool wait_row(struct schedule *s, const struct table *t, size_t row, size
                  table_number(t, row, "wait_us"), table_text(t, row, "from"), table_number(t, against, "wait_us"),
                  table_text(t, against, "what"), table_text(t, against, "by") ? table_text(t, against, "by") : "");
         return schedule_ignore(s, t, why);
-    case WAIT_TOLD:
+    case WAIT_REPORTED:
         break;
     }
     r.mode = (unsigned)mode;

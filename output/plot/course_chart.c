@@ -55,7 +55,7 @@ void chart_add_phase(struct chart *c, const struct phase *p, double end_us, doub
                               .to = end_us / unit_us,
                               .colour = (unsigned)strtoul(plot_colours[PLOT_PHASE + p->kind].plain + 1, NULL, 16)};
     span_names(p, span.text, span.kind, sizeof span.text);
-    span_figures(p, span.told, sizeof span.told);
+    span_figures(p, span.tip, sizeof span.tip);
     chart_add_span(c, &span);
 }
 

@@ -38,7 +38,7 @@ size_t self_test_count(const struct self_test_lines *l, enum self_test_verdict v
 /* "pass", "fail", "cannot". */
 const char *self_test_word(enum self_test_verdict verdict);
 
-/* A line for each other program that was asked: what it says of the same code or register, against the readings. */
+/* A line for each other program that was run: its value of the same code or register, compared with the readings. */
 void self_test_judge_others(const struct self_test_readings *r, const struct second_opinion *o, size_t n,
                             struct self_test_lines *out);
 

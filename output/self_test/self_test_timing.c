@@ -28,7 +28,7 @@ static const double INTERRUPT_LEAST_US = 0.7;
  * disturbed. With more than this, or half of the time lost in most repetitions, there is hardly anything else. */
 static const double INTERRUPTS_MOST = 30000, LOST_MOST = 0.5;
 /* Of the time; less may be chance. */
-static const double SLOWED_TOLD = 0.02;
+static const double SLOWED_REPORTED = 0.02;
 
 static double ticks_per_us(const struct self_test_readings *r)
 {
@@ -206,7 +206,7 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
     double median = order_median(lost.share, lost.n);
     snprintf(time->text, sizeof time->text, "%.2f %% of the time, %.2f %% in the median repetition", 100 * share,
              100 * median);
-    if (slowed >= SLOWED_TOLD)
+    if (slowed >= SLOWED_REPORTED)
         text_list_add(time->text, sizeof time->text, "; ",
                       "for another %.0f %% the SMT sibling, or a lower frequency, slowed the code", 100 * slowed);
     self_test_bound_alone(time, slowed, median, NAN, LOST_MOST,

@@ -53,11 +53,11 @@ struct programs_answer {
     const char *cpu;
 };
 enum programs_verdict { PROGRAM_AGREES, PROGRAM_DIFFERS, PROGRAM_UNKNOWN };
-struct programs_told {
+struct programs_advice {
     enum programs_verdict verdict;
     enum kernel_weight code;
     unsigned bits;   /* that is preferred; 0: nothing is said of this program */
     unsigned uses;   /* what it uses here by its list, bits; 0: not known */
     const char *set; /* how it is reported; "": no way is known */
 };
-struct programs_told programs_compare(const struct programs_answer *a, const struct program *p);
+struct programs_advice programs_compare(const struct programs_answer *a, const struct program *p);

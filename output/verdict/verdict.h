@@ -28,7 +28,7 @@ enum {
 /* Tables of one measurement; NULL: not measured. */
 struct verdict_tables {
     const struct table *frequency; /* with each width, at one and all active cores */
-    /* of the widest kernels of either weight: the bursts asked about, far apart, and at the very share asked about */
+    /* of the widest kernels of either weight: the requested bursts, far apart, and at exactly the requested share */
     const struct table *burst[VERDICT_SIDES], *burst_at[VERDICT_SIDES];
     const struct table *wake; /* first use after idle times */
     /* of scalar code, while the other cores, or all SMT siblings, run the widest kernel; NULL: not measured */
@@ -78,7 +78,7 @@ struct verdict_unit {
 
 struct verdict {
     struct verdict_tables tables;
-    struct verdict_question asked;
+    struct verdict_question question;
     double cores; /* active ones, for which slowdowns are */
     double moves; /* relative: by how much frequencies of different moments differ (frequency_moved) */
     struct estimate plain_ghz, one_plain_ghz;
@@ -97,7 +97,7 @@ struct verdict {
 /*
  * Concludes. The tables must outlive *out; so must `programs`, which may be NULL. Returns 0, or -1: out of memory.
  */
-int verdict_conclude(const struct verdict_tables *tables, const struct verdict_question *asked,
+int verdict_conclude(const struct verdict_tables *tables, const struct verdict_question *question,
                      const struct programs *programs, struct verdict *out);
 
 /* "512", "256", "128", "any" or "undecided". Returns `out`. */
@@ -106,7 +106,7 @@ const char *verdict_prefer_text(const struct verdict_side *s, char out[16]);
 /* Takes a table of a directory for what a verdict needs of it, by its name. */
 void verdict_take_table(struct verdict_tables *tables, const struct table *t);
 
-/* The share and the burst that are asked about where nothing else is. */
+/* The share and the burst where none are requested. */
 #define VERDICT_USUAL_LOAD                                                                                             \
     {                                                                                                                  \
         0.1, 100                                                                                                       \
@@ -115,7 +115,7 @@ void verdict_take_table(struct verdict_tables *tables, const struct table *t);
 /* As many active cores as there are frequencies of; NaN: there are none, or no table. */
 double verdict_cores(const struct table *frequency);
 
-/* How many of the widest kernel's instructions are the burst asked about, and how often it comes, us; 0: the table of
+/* How many of the widest kernel's instructions are the requested burst, and how often it comes, us; 0: the table of
  * frequencies does not tell. For the bursts that are then measured (verdict_tables.burst, burst_at). `cores`: active
  * ones; 0: as many as the table has. */
 double verdict_burst_count(const struct table *frequency, const char *kernel, double cores,

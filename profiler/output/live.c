@@ -466,7 +466,7 @@ static SCREEN *new_screen(void)
 }
 
 /* Ctrl-Z: the terminal is the shell's until somebody says "fg". */
-static void stop_if_asked(struct profile_live *v)
+static void stop_if_requested(struct profile_live *v)
 {
     struct signalfd_siginfo info;
     sigset_t stop;
@@ -540,7 +540,7 @@ enum profile_live_wish profile_live_show(struct profile_live *v, const struct pr
 {
     struct pollfd tty = {.fd = STDOUT_FILENO, .events = POLLOUT};
     locale_t before = uselocale(v->locale);
-    stop_if_asked(v);
+    stop_if_requested(v);
     (void)live_table_arrange(&v->table, r, draw_rows(LINES));
     take_keys(v);
     const struct profile_result *shown = live_table_arrange(&v->table, r, draw_rows(LINES));

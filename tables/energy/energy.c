@@ -354,7 +354,7 @@ static void tell_kernels(FILE *out, const struct table *t, const char *mode, con
 {
     char text[ESTIMATE_TEXT_MAX];
     double cores = INFINITY, ghz = NAN;
-    size_t told = 0;
+    size_t reported = 0;
     for (size_t i = 0; i < t->n_rows; i++)
         if (table_says(t, i, "mode", mode))
             cores = fmin(cores, table_number(t, i, "active_cores"));
@@ -365,13 +365,13 @@ static void tell_kernels(FILE *out, const struct table *t, const char *mode, con
             !estimates_known(&e))
             continue;
         ghz = table_number(t, i, "freq_ghz");
-        if (told++ == 0) {
+        if (reported++ == 0) {
             fprintf(out, "%s, %.0f core%s", head, cores, cores > 1 ? "s" : "");
             fprintf(out, strcmp(mode, "fixed") == 0 ? " at %.1f GHz: " : ": ", ghz);
         }
-        fprintf(out, "%s%s %s %s", told > 1 ? ", " : "", kernel, estimates_text(&e, decimals, text), unit);
+        fprintf(out, "%s%s %s %s", reported > 1 ? ", " : "", kernel, estimates_text(&e, decimals, text), unit);
     }
-    if (told)
+    if (reported)
         fprintf(out, ".\n");
 }
 

@@ -360,7 +360,7 @@ static void print(FILE *out, bool colour, const struct table *t)
 /* ---- findings ---- */
 
 /* A value of a row that may be reported: with limits. */
-static bool is_told(const struct table *t, size_t row, const char *column, struct estimate *out)
+static bool is_reported(const struct table *t, size_t row, const char *column, struct estimate *out)
 {
     *out = estimates_of_table(t, row, column);
     return estimates_known(out);
@@ -373,7 +373,7 @@ static size_t extreme(const struct table *t, const char *column, double sign)
     size_t best = t->n_rows;
     struct estimate e;
     for (size_t row = 0; row < t->n_rows; row++)
-        if (is_told(t, row, column, &e) && e.lo > 0 &&
+        if (is_reported(t, row, column, &e) && e.lo > 0 &&
             (best == t->n_rows || sign * e.value > sign * table_number(t, best, column)))
             best = row;
     return best;
@@ -428,14 +428,14 @@ static const char *about_up(const struct table *t)
 }
 
 /* Where no cost down can be distinguished from noise, or all are next to nothing: what it could be at most. */
-static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
+static void tell_no_cost(FILE *out, const struct table *t, bool up_reported)
 {
     bool any = false;
     double most = -INFINITY;
     struct estimate e;
     for (size_t row = 0; row < t->n_rows; row++) {
         any = any || isfinite(table_number(t, row, "down_us"));
-        if (is_told(t, row, "down_us", &e))
+        if (is_reported(t, row, "down_us", &e))
             most = fmax(most, e.hi);
     }
     char text[ESTIMATE_TEXT_MAX];
@@ -444,7 +444,7 @@ static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
         fputs("No cost of going down was measured", out);
     else if (isinf(most))
         fputs("The cost of going down has no limits (more --runs would help)", out);
-    else if (up_told)
+    else if (up_reported)
         fprintf(out, "What going down costs is lost in the noise (at most %s us)", text);
     else
         fprintf(out, "No switch between the kernels costs more than %s us (upper 95 %% limit)", text);

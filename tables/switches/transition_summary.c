@@ -131,7 +131,7 @@ static double mean_ipc(const struct trace *t, size_t begin, size_t end, const st
     return cycles > 0 ? done / cycles : NAN;
 }
 
-static size_t fastest_behind(const struct phases *phases, size_t p)
+static size_t fastest_after(const struct phases *phases, size_t p)
 {
     size_t best = p;
     for (size_t i = p + 1; i < phases->n_phases; i++)
@@ -143,7 +143,7 @@ static size_t fastest_behind(const struct phases *phases, size_t p)
 /*
  * By how much less a chain tells in a throttled phase than at the frequency that it may be of, relative, where that may
  * be the throttling, which slows the first of its adds. Until the core halts that frequency is the one before all
- * throttling (at most CHAIN_SLOWED_ALONE less). Behind a halt it is that before, or at full rate after it (at most
+ * throttling (at most CHAIN_SLOWED_ALONE less). After a halt it is that before, or at full rate after it (at most
  * CHAIN_SLOWED): 0 if one of both is the same, or neither so near.
  */
 static double chain_doubt(const struct phases *phases, size_t p, const struct phase *full)
@@ -178,7 +178,7 @@ static void allow_step(const struct phase *slow, const struct phase *full, struc
 
 struct estimate transition_throttle_ratio(const struct trace *t, const struct phases *phases, size_t p)
 {
-    const struct phase *slow = &phases->phases[p], *full = &phases->phases[fastest_behind(phases, p)];
+    const struct phase *slow = &phases->phases[p], *full = &phases->phases[fastest_after(phases, p)];
     struct estimate fallback = {slow->ipc_ratio, NAN, NAN};
     if (full == slow || !t->channel[TRACE_IPC] || !t->run)
         return fallback;

@@ -45,7 +45,7 @@ struct chart_span {
     unsigned colour;                /* 0xRRGGBB, light: curves are drawn over it */
     char kind[CHART_SPAN_TEXT_MAX]; /* spans of a kind have one colour and one entry of the legend */
     char text[CHART_SPAN_TEXT_MAX]; /* above it, if there is room; else its kind */
-    char told[120];                 /* more about it, for a reader who points at it */
+    char tip[120];                  /* more about it, for a reader who points at it */
 };
 
 /* A horizontal bar (or point) of a category. */

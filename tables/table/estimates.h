@@ -75,7 +75,7 @@ bool estimates_noted_floating(const struct table *t);
 /* ---- waits: rows `wait` of the table relaxation ---- */
 
 enum estimates_wait_support {
-    WAIT_TOLD,
+    WAIT_REPORTED,
     WAIT_NO_LIMITS,    /* of the wait, or of the frequencies around it */
     WAIT_NOT_SLOWER,   /* the frequency before the rise is not below that of plain code by the limits of both */
     WAIT_CONTRADICTED, /* another row of the same pair and number of active cores shows another wait */

@@ -26,7 +26,7 @@ enum {
     TABLES_CORES_MAX = 1024,
     TABLES_CELL_ID_MAX = 120,
     TABLES_PROMISED_MAX = 10,
-    TABLES_TOLD_MAX = 600
+    TABLES_IN_FORCE_MAX = 600
 };
 
 /* Refinements of the environment, in this order (doc/quiet-machine.md): each in addition to those before it. */
@@ -63,10 +63,10 @@ struct tables_options {
     double burst_count, burst_every_us; /* burst: only of so many instructions every so many us; 0: all */
     /*
      * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: none can be had
-     * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `told` (of size
+     * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `in_force` (of size
      * TABLES_TOLD_MAX) receives what is in force, "" for nothing.
      */
-    int (*refine)(void *refine_data, enum refinement r, char *told, struct machine_error *err);
+    int (*refine)(void *refine_data, enum refinement r, char *in_force, struct machine_error *err);
     void *refine_data;
     bool brief;           /* --brief: fewer cells and repetitions, for tests and a first look */
     const char *data_dir; /* NULL: the built-in default */
@@ -76,7 +76,7 @@ struct tables_context {
     struct machine *machine;
     struct machine_info info; /* of the machine before it was prepared */
     const struct tables_options *options;
-    /* Asked now and then while a cell is measured, with the part of it that is done (0..1). Non-zero: stop; measure()
+    /* Called now and then while a cell is measured, with the part of it that is done (0..1). Non-zero: stop; measure()
      * then returns MACHINE_FAILED and the cell is not kept. May be NULL. */
     int (*progress)(void *data, double part);
     void *data;

@@ -43,7 +43,7 @@ enum { TRIGGER_GRADES_MAX = 4 };
 
 struct trigger_grades {
     size_t n;
-    bool counted; /* grades are license levels, told by the counters; else ranks of the frequencies seen */
+    bool counted; /* grades are license levels, read from the counters; else ranks of the frequencies seen */
     /* mean of the repetitions, as a ratio to that without a burst; NaN: a level that was not seen */
     double freq[TRIGGER_GRADES_MAX];
 };
@@ -158,16 +158,16 @@ void trigger_put_disagreement(const struct trigger_bursts *b, struct table *rows
 
 /* ---- the cells ---- */
 
-/* Measures a cell. only_lower: nothing where nothing shows a lower frequency; *told is set where something does, where
- * levels are counted, or where nobody can tell. */
-typedef int trigger_measure_cell(const struct tables_context *x, const struct cell *c, bool only_lower, bool *told,
+/* Measures a cell. only_lower: nothing where nothing shows a lower frequency; *enough is set if something does, if
+ * levels are counted, or if nobody can tell. */
+typedef int trigger_measure_cell(const struct tables_context *x, const struct cell *c, bool only_lower, bool *enough,
                                  struct table *rows, struct machine_error *err);
 trigger_measure_cell trigger_kernel, trigger_mixture, trigger_dirty;
 /* tables/trigger/trigger_count.c: bursts of a kernel, whose look is known, of many lengths. */
 int trigger_count(const struct tables_context *x, const struct cell *c, const struct trigger_look *look,
                   struct table *rows, struct machine_error *err);
 
-/* tables/trigger/trigger_rank.c: levels that no counter tells */
+/* tables/trigger/trigger_rank.c: levels that no counter shows */
 int trigger_conclude(struct table *t);
 /* A row's frequency against that of plain code: the ratio, or where it has none, of the two frequencies. */
 struct estimate trigger_ratio(const struct table *t, size_t row);

@@ -169,14 +169,14 @@ static void count_row(const struct density *d, struct table *rows)
         table_put_limits(rows, "count", look->instructions.value, look->instructions.lo, look->instructions.hi);
 }
 
-static int density_measure(struct density *d, bool *told, struct table *rows, struct machine_error *err)
+static int density_measure(struct density *d, bool *enough, struct table *rows, struct machine_error *err)
 {
     const struct payload plain = kernel_named(TRIGGER_PLAIN);
     int status = density_look(d, d->cell->a.density, err);
     if (status != MACHINE_OK)
         return status;
     struct trigger_look dense = d->probe[0].look; /* probes are sorted later */
-    *told = dense.lower || dense.unsure || !isnan(dense.level);
+    *enough = dense.lower || dense.unsure || !isnan(dense.level);
     if (d->only_lower && !dense.lower)
         return MACHINE_OK;
     if (!dense.lower)
@@ -196,7 +196,7 @@ static int density_measure(struct density *d, bool *told, struct table *rows, st
     return status;
 }
 
-int trigger_kernel(const struct tables_context *x, const struct cell *c, bool only_lower, bool *told,
+int trigger_kernel(const struct tables_context *x, const struct cell *c, bool only_lower, bool *enough,
                    struct table *rows, struct machine_error *err)
 {
     struct density *d = calloc(1, sizeof *d);
@@ -205,7 +205,7 @@ int trigger_kernel(const struct tables_context *x, const struct cell *c, bool on
     d->context = x;
     d->cell = c;
     d->only_lower = only_lower;
-    int status = density_measure(d, told, rows, err);
+    int status = density_measure(d, enough, rows, err);
     free(d);
     return status;
 }

@@ -71,10 +71,10 @@ static void rank_row(struct table *t, size_t row, const struct ranks *r)
         if (isnan(table_number(t, row, level[i])) && found >= 0)
             table_set_number(t, row, level[i], found);
     }
-    double asked = table_number(t, row, "level");
-    if (table_says(t, row, "asks", ASKS_LOWER) && asked > 0) {
+    double stated = table_number(t, row, "level");
+    if (table_says(t, row, "asks", ASKS_LOWER) && stated > 0) {
         char text[20];
-        snprintf(text, sizeof text, "level %.0f", asked);
+        snprintf(text, sizeof text, "level %.0f", stated);
         table_set_text(t, row, "asks", text);
     }
 }

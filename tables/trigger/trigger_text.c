@@ -231,8 +231,8 @@ static double one_in(const struct table *t, size_t row)
 {
     double density = table_number(t, row, "density");
     bool level = isfinite(table_number(t, row, "level")) || table_text(t, row, "asks");
-    bool told = table_text(t, row, "kernel") && density > 0 && level && chart_row_is(t, row, "what", "density");
-    return told ? density < 1 ? 1 / density : density : NAN;
+    bool has_density = table_text(t, row, "kernel") && density > 0 && level && chart_row_is(t, row, "what", "density");
+    return has_density ? density < 1 ? 1 / density : density : NAN;
 }
 
 /* The columns: all densities that have a level, dense ones first. */

@@ -509,7 +509,7 @@ static bool kinds_ran(const struct table *t, size_t row)
 
 void umask_findings(FILE *out, const struct table *t)
 {
-    size_t disagreeing = 0, told = 0, documented = 0;
+    size_t disagreeing = 0, reported = 0, documented = 0;
     bool all_kinds = true;
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *reading = table_text(t, row, "reading"), *document = table_text(t, row, "documented");
@@ -525,11 +525,11 @@ void umask_findings(FILE *out, const struct table *t)
         disagreeing += table_text(t, row, "disagrees") != NULL;
         if (!reading || __builtin_popcount(umask) != 1 || strcmp(reading, "nothing") == 0)
             continue;
-        if (told++ == 0)
+        if (reported++ == 0)
             fprintf(out, "Event %02XH, by single umask bits: ", (unsigned)table_number(t, row, "event"));
-        fprintf(out, "%s%02XH %s", told > 1 ? "; " : "", umask, reading);
+        fprintf(out, "%s%02XH %s", reported > 1 ? "; " : "", umask, reading);
     }
-    if (told)
+    if (reported)
         fprintf(out, ".\n");
     if (disagreeing)
         fprintf(out,

@@ -86,7 +86,7 @@ kernel  mixed with  cores  triggers  alone: level  the other: level
 512or   256or           2  -                    1                 -
 amx     256or           2  -                    -                 -
 512or triggers level 3 within its first 20 instructions on 2 active cores.
-== Without levels: by frequencies nothing is told
+== Without levels: by frequencies nothing is reported
 What triggers a level is not reported: all kernels of table frequency share one level.
 == Without levels, and nothing that would need them
 No lower frequency was seen on 2 active cores while 1 kernel ran: none lower by more than 0.43 % (95 % limits).

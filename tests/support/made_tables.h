@@ -4,7 +4,7 @@
  *
  *     == TITLE                       a case begins, without rows
  *     # ...                          a comment
- *     told                           the findings alone are of interest
+ *     findings                       the findings alone are of interest
  *     counted                        of the picture only how much is in it, and nothing else
  *     setting KEY VALUE              until the end of the line; "..." around a key with blanks
  *     meta KEY VALUE
@@ -24,7 +24,7 @@
 struct made_case {
     char title[160];
     struct table table;
-    bool told, counted;
+    bool findings, counted;
 };
 
 /* Returns true if there are handmade tables of this kind. Those are compared with golden files; a new kind needs none.

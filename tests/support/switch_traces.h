@@ -10,7 +10,7 @@
 
 enum { SWITCH_PIECES_MAX = 6 };
 
-/* Behind the switch: until then, us from it, the core runs at a rate and a clock, both of those before the switch. */
+/* After the switch: until then, us from it, the core runs at a rate and a clock, both of those before the switch. */
 struct switch_piece {
     double until_us, rate, clock;
 };

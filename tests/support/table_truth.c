@@ -375,9 +375,9 @@ static void check_relaxation(struct check *c, size_t row)
         fail_msg("%s", error.text);
     if ((level > 0 && level < held->level) || need.later > need.first)
         return;
-    bool anew = level >= held->level && level > 0;
-    verdict(c, row, "rearmed", decided, yes == anew, verdict_is);
-    if (decided && yes && anew)
+    bool again = level >= held->level && level > 0;
+    verdict(c, row, "rearmed", decided, yes == again, verdict_is);
+    if (decided && yes && again)
         cell(c, row, "wait_us", wait);
 }
 
@@ -462,7 +462,7 @@ static void check_trigger(struct check *c, size_t row)
         return;
     cell(c, row, "level", level);
     bool counted = need.later > need.first && level > c->model->classes[need.first].level;
-    /* a count is told to what is executed in 1 us */
+    /* a count is known to within what is executed in 1 us */
     double once = 1e3 * need.counted_ipc * table_number(c->table, row, "plain_ghz");
     cell_between(c, row, "count", counted ? need.count : 0, counted ? need.count : once, once);
 }

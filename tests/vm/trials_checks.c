@@ -2,7 +2,7 @@
 /*
  * Usage: trials_checks DEVICE
  *
- * Trials of the kernel helper, asked through its ioctl: one line 'ok: NAME' or 'FAIL: NAME' each. What a workload
+ * Trials of the kernel helper, through its ioctl: one line 'ok: NAME' or 'FAIL: NAME' each. What a workload
  * returns is compared with what it returns in user space. Runs in a virtual machine without performance counters.
  */
 #include <errno.h>
@@ -138,7 +138,7 @@ static void test_workloads(void)
     request(WORKLOAD_BRANCH, 3, 20, 0);
     t.flags = CHARACTERIZE_TRIALS_IBPB;
     if ((hello.can & CHARACTERIZE_CAN_IBPB) != 0)
-        runs("branch behind a barrier", WORKLOAD_BRANCH, CHARACTERIZE_TRIALS_IBPB, 0, 50, 0);
+        runs("branch after a barrier", WORKLOAD_BRANCH, CHARACTERIZE_TRIALS_IBPB, 0, 50, 0);
     else
         refused("a barrier", EOPNOTSUPP, CHARACTERIZE_REASON_NO_IBPB);
 }

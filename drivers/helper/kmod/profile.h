@@ -30,7 +30,7 @@ struct profile_switches {
 long profile_switch_begin(struct profile *p);
 /* No probe runs any more when this returns. */
 void profile_switch_end(struct profile *p);
-/* Interrupts are masked: notes who runs here, which the last switch may not have told. */
+/* Interrupts are masked: notes who runs here, which the last switch may not have reported. */
 void profile_switch_note(struct profile_switches *s);
 bool profile_switch_idle(struct profile *p, unsigned int cpu);
 /* Interrupts are masked: who runs here, and on the other hyper-threads. */
@@ -89,7 +89,7 @@ struct profile_here {
 	u32 place;       /* among the CPUs that have turns */
 	bool has_turns;
 	bool placed;     /* its first turn has been set */
-	bool behind;     /* its next turn is past still, see profile_next_turn() */
+	bool overdue;    /* its next turn is past still, see profile_next_turn() */
 	struct profile_cpu turn;
 	struct counters counters;
 	struct profile_switches switches;

@@ -16,8 +16,8 @@
 #include "util/order.h"
 
 enum { PART_PHASE = 0, PART_DISTANCE = 1 };
-#define RESIDUAL_TOLD 0.05 /* above it the rates do not quite follow from one distance ... */
-#define RESIDUAL_PART 0.25 /* ... and not at all where they are off by such a part of what it changes */
+#define RESIDUAL_REPORTED 0.05 /* above it the rates do not quite follow from one distance ... */
+#define RESIDUAL_PART 0.25     /* ... and not at all where they are off by such a part of what it changes */
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
@@ -208,7 +208,7 @@ static void explain(const struct throttle_reach *r, size_t seen, size_t undecide
         snprintf(out, size, "no throttling was found at any distance");
     else if (!r)
         snprintf(out, size, "throttling was found at only %zu of the distances, too few to find its reach", seen);
-    else if (isfinite(r->distance.value) && r->residual > RESIDUAL_TOLD)
+    else if (isfinite(r->distance.value) && r->residual > RESIDUAL_REPORTED)
         snprintf(out, size, "rates differ by up to %.0f %% from those of a single reach", 100 * r->residual);
     else if (!isfinite(r->distance.value) && isfinite(r->distance.lo))
         snprintf(out, size, "all adds are throttled, up to %.0f after a wide instruction", farthest);
@@ -220,7 +220,7 @@ static void explain(const struct throttle_reach *r, size_t seen, size_t undecide
 
 static bool follows(const struct throttle_reach *r)
 {
-    return !isfinite(r->distance.value) || r->residual <= RESIDUAL_TOLD || r->residual <= RESIDUAL_PART * r->change;
+    return !isfinite(r->distance.value) || r->residual <= RESIDUAL_REPORTED || r->residual <= RESIDUAL_PART * r->change;
 }
 
 static void put_reach(struct table *t, size_t first, const struct throttle_reach *r, size_t undecided, const char *note)

@@ -261,7 +261,7 @@ static void see_instruction(struct block *b, uint64_t address, const char *mnemo
         snprintf(b->strange, sizeof b->strange, "%s %s at %llx", mnemonic, text, (unsigned long long)address);
     }
     if (b->loop_control > 0 && b->strange[0] == '\0')
-        snprintf(b->strange, sizeof b->strange, "%s %s behind the dec", mnemonic, text);
+        snprintf(b->strange, sizeof b->strange, "%s %s after the dec", mnemonic, text);
     b->instructions++;
 }
 

@@ -22,7 +22,7 @@ struct scripted {
     int run_status;
     struct machine_setup setup;
     unsigned energy_cores, prepared, finished;
-    double settled_us, sampled_us, longest_asked_us;
+    double settled_us, sampled_us, longest_requested_us;
     size_t pieces;
     uint64_t repetition;
     bool energy_read; /* what info tells of it is known only then */
@@ -91,7 +91,7 @@ static int scripted_run(struct machine *m, const struct run_request *r, struct r
     if (strcmp(segment->payload.kernel->name, "pause") == 0)
         watts = s->idle_watts;
     s->repetition = r->repetition;
-    s->longest_asked_us = fmax(s->longest_asked_us, segment->duration_us);
+    s->longest_requested_us = fmax(s->longest_requested_us, segment->duration_us);
     *(segment->sampled ? &s->sampled_us : &s->settled_us) += segment->duration_us;
     s->joules += watts * segment->duration_us * 1e-6;
     *out = (struct recording){.stride = STRIDE, .words = s->words};
@@ -290,7 +290,7 @@ TEST_WITH(pieces_where_it_is_refused, scripted_start, scripted_end)
     run_it(s, &e, &r);
     const struct energy_stretch *t = &r.pairs[0].kernel;
     assert_int_equal(s->pieces, 2 * 4);
-    is(s->longest_asked_us, 5000, "longest asked");
+    is(s->longest_requested_us, 5000, "longest requested");
     is(s->sampled_us, 2 * 17500, "sampled");
     is(t->run_seconds, 17.5e-3 + 4 * 300e-6, "run_seconds");
     is(t->joules, 25 * 17.5e-3, "joules");

@@ -58,7 +58,7 @@ TEST(it_comes_back)
     }
 }
 
-/* The order in which a machine is asked does not matter, and it does not measure again. */
+/* The order of requests does not matter, and the machine does not measure again. */
 TEST(it_is_remembered)
 {
     struct machine machine;

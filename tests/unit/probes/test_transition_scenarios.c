@@ -271,7 +271,7 @@ TEST(what_keeps_step_is_no_throttle)
 }
 
 /* 34 slow repetitions of 100 were "2.8000 +- .0001, 91/91" without a word. */
-TEST(slow_repetitions_are_told)
+TEST(slow_repetitions_are_reported)
 {
     struct model m;
     struct phases p;

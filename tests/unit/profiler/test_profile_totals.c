@@ -125,7 +125,7 @@ TEST(test_each_row_has_its_own)
     run_end(&r);
 }
 
-TEST(test_tasks_are_told_apart_by_their_start)
+TEST(test_tasks_are_distinguished_by_their_start)
 {
     struct run r = run_start(0);
     struct profile_record first = profile_record_of(&r.setup, &(struct profile_seen){.pid = 7, .bin = 4});

@@ -336,7 +336,7 @@ TEST(deleted_programs_have_names)
     folder_remove(folder);
 }
 
-/* A stripped program's places are those that addr2line would want, so that its debugging information can be asked. */
+/* A stripped program's places are those that addr2line expects, so that its debugging information can be looked up. */
 TEST(stripped_programs_have_addresses)
 {
     char folder[FOLDER_PATH_MAX];

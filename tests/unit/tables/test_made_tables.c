@@ -23,18 +23,18 @@ static void write_made_case(void *data, struct made_case *c)
         if (m->kind->conclude)
             assert_int_equal(m->kind->conclude(&c->table), 0);
         assert_false(c->table.failed);
-        char *words = c->told ? rig_findings(m->kind, &c->table) : rig_printed(m->kind, &c->table);
+        char *words = c->findings ? rig_findings(m->kind, &c->table) : rig_printed(m->kind, &c->table);
         fprintf(m->out, "== %s\n%s", c->title, words);
         free(words);
     }
-    if (!c->told) {
+    if (!c->findings) {
         tables_draw(m->kind, &c->table, &chart);
         assert_false(chart.failed);
         chart_free(&chart);
     }
 }
 
-TEST(made_tables_are_told_as_they_were)
+TEST(made_tables_are_reported_as_before)
 {
     size_t n;
     bool same = true;

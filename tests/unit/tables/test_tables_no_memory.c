@@ -82,7 +82,7 @@ static void try_case(void *data, struct made_case *c)
     if (!c->counted && a.kind->conclude)
         expect_no_wrong_outcome(&a, c->title);
     a.draws = true;
-    if (!c->told && tables_drawn(a.kind))
+    if (!c->findings && tables_drawn(a.kind))
         expect_no_wrong_outcome(&a, c->title);
 }
 

@@ -414,7 +414,7 @@ TEST(long_lines_and_many_columns)
     free(text);
 }
 
-TEST(a_full_disk_is_told)
+TEST(a_full_disk_is_reported)
 {
     FILE *full = fopen("/dev/full", "w");
     if (!full) {

@@ -303,7 +303,7 @@ TEST_WITH(a_full_disk_leaves_the_old_file, make_place, remove_place)
     }
     put_file(p->file, "old", 0644);
     int checked = atomic_check(p->file, 1 << 20, why, sizeof(why));
-    bool told_room = strstr(why, "MB needed") != NULL;
+    bool reported_room = strstr(why, "MB needed") != NULL;
     int opened = atomic_open(&f, p->file, why, sizeof(why)), committed = 0;
     if (opened == 0) {
         memset(block, 'x', sizeof(block));
@@ -316,7 +316,7 @@ TEST_WITH(a_full_disk_leaves_the_old_file, make_place, remove_place)
     int there = stat(p->file, &s);
     umount(p->directory);
     assert_int_equal(checked, -1);
-    assert_true(told_room);
+    assert_true(reported_room);
     assert_int_equal(opened, 0);
     assert_int_equal(committed, -1);
     assert_non_null(strstr(why, strerror(ENOSPC)));

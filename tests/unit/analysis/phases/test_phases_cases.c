@@ -353,7 +353,7 @@ TEST(a_lower_rate_that_lasts_is_no_full_rate)
     phases_free(&p);
 }
 
-/* Where the processor counts throttled cycles, mild throttling is found, too, and told like any other. */
+/* Where the processor counts throttled cycles, mild throttling is found, too, and reported like any other. */
 static struct state almost_full(double t, unsigned run)
 {
     (void)run;

@@ -109,7 +109,7 @@ TEST(waits_of_two_lengths_are_one_phase)
     assert_int_equal(wrong, 0);
 }
 
-TEST(short_halts_behind_scattered_waits_are_found_next_to_a_thread)
+TEST(short_halts_after_scattered_waits_are_found_next_to_a_thread)
 {
     static const double shares[] = {0.05, 0.1, 0.2}, factors[] = {0.4, 0.6, 0.8, 0.6}, halts[] = {3, 4, 5, 6};
     static const double steps[] = {0, 1, 10};
@@ -165,7 +165,7 @@ static const char *wrong_limits(const struct switches_seen *seen, bool wide, dou
                : "a warning";
 }
 
-TEST(power_limits_are_told_by_any_clock)
+TEST(power_limits_are_reported_by_any_clock)
 {
     static const double shares[] = {0.3, 0.4, 0.45}, factors[] = {0.9, 0.97, 0.93, 0.95}, steps[] = {10, 1, 25, 10};
     static const unsigned runs[] = {100, 200, 60};
@@ -192,7 +192,7 @@ TEST(power_limits_are_told_by_any_clock)
 }
 
 /* Where all repetitions run alike no spread of theirs is reported. */
-TEST(no_limits_are_told_where_there_are_none)
+TEST(no_limits_are_reported_where_there_are_none)
 {
     static const double steps[] = {1, 10, 25};
     for (unsigned i = 0; i < rng_rounds(SCENARIOS); i++) {
@@ -423,7 +423,7 @@ TEST(ratios_next_to_a_thread_are_right)
         }
         guarded_free(&seen);
     }
-    print_message("%u throttles of %u told\n", throttles, 2 * n);
+    print_message("%u throttles of %u reported\n", throttles, 2 * n);
     assert_true(throttles >= n);
 }
 
@@ -432,7 +432,7 @@ TEST(ratios_of_tables_leave_a_thread_out)
 {
     static const double shares[] = {0.12, 0.2, 0.08, 0.15}, factors[] = {0.76, 0.7, 0.85}, ratios[] = {0.61, 0.47, 0.3};
     static const double periods[] = {67, 114, 300, 40};
-    unsigned told = 0, wrong = 0, n = rng_rounds(SCENARIOS);
+    unsigned reported = 0, wrong = 0, n = rng_rounds(SCENARIOS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -446,7 +446,7 @@ TEST(ratios_of_tables_leave_a_thread_out)
         const struct phase *ph = &seen.phases.phases[1];
         struct estimate e = transition_throttle_ratio(&seen.result.trace, &seen.phases, 1);
         if (ph->kind == PHASE_THROTTLE) {
-            told++;
+            reported++;
             if (!(e.lo < ratio && e.hi > ratio) || fabs(e.value / ratio - 1) > 0.015) {
                 print_message("scenario %u: %.4f [%.4f, %.4f], not %.3f\n", i, e.value, e.lo, e.hi, ratio);
                 wrong++;
@@ -454,8 +454,8 @@ TEST(ratios_of_tables_leave_a_thread_out)
         }
         guarded_free(&seen);
     }
-    print_message("%u of %u throttles told, %u wrong\n", told, n, wrong);
-    assert_true(told >= n / 2);
+    print_message("%u of %u throttles reported, %u wrong\n", reported, n, wrong);
+    assert_true(reported >= n / 2);
     assert_int_equal(wrong, 0);
 }
 
@@ -639,7 +639,7 @@ TEST(small_steps_widen_the_limits)
 }
 
 /* A thread that keeps step with the repetitions made a throttle, and a transition, of each of its bursts. */
-TEST(bouts_in_step_are_no_throttling)
+TEST(bursts_in_step_are_no_throttling)
 {
     static const double periods[] = {40, 60, 90}, shares[] = {0.3, 0.2, 0.4}, factors[] = {0.4, 0.7, 0.9};
     unsigned decided = 0, n = rng_rounds(SCENARIOS);

@@ -151,7 +151,7 @@ TEST(ramps_of_some_samples)
     for (int up = 0; up < 2; up++)
         for (size_t k = 0; k < rng_fewer_sanitized(sizeof steps / sizeof *steps); k++) {
             if (up && steps[k] >= 0)
-                continue; /* by chains, after a wait that scatters: told as a level in between (doc/limits.md) */
+                continue; /* by chains, after a wait that scatters: reported as a level in between (doc/limits.md) */
             struct score s = score_all(up, steps[k], cases);
             assert_true(s.ramps * 12 >= found[k] * cases);
             assert_true(s.false_levels * 12 <= (k == 3) * cases);

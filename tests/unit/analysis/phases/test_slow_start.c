@@ -186,6 +186,6 @@ TEST(waits_that_differ_are_no_step)
         phases_free(&p);
         trace_free(&t);
     }
-    print_message("%u of %u told as different in each repetition, %u as one step\n", undecided, n, claims);
+    print_message("%u of %u reported as different in each repetition, %u as one step\n", undecided, n, claims);
     assert_true(30 * claims <= n); /* 6 of 60 before */
 }

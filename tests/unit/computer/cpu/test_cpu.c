@@ -330,7 +330,7 @@ TEST(test_cpus_become_active_in_the_order_that_is_given)
     expect_listed(r, 1, order, 4, 3, false, "13 2");
 }
 
-TEST(test_siblings_are_busy_only_where_asked_for)
+TEST(test_siblings_are_busy_only_where_requested)
 {
     struct rig *r = *state;
     const int order[] = {13, 2, 7, 10, 5}, first_core[] = {8};

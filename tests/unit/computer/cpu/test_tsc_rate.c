@@ -53,7 +53,7 @@ TEST(test_absent_leaves_declare_nothing)
     declares(&l, 0, "");
     l.tsc = (struct cpuid_regs){2, 0, 24000000, 0};
     declares(&l, 0, "");
-    /* what an Ivy Bridge answers when asked above its highest leaf: 0.1 MHz */
+    /* what an Ivy Bridge answers above its highest leaf: 0.1 MHz */
     l.tsc = (struct cpuid_regs){7, 0x340, 0x340, 0};
     declares(&l, 0, "");
 }

@@ -15,7 +15,7 @@ static const struct finding *must_find(const struct findings *f, const char *id)
 {
     const struct finding *found = find(f, id);
     if (!found)
-        fail_msg("nothing is told of %s", id);
+        fail_msg("nothing is reported of %s", id);
     return found ? found : f->list;
 }
 
@@ -51,12 +51,12 @@ TEST(test_quiet)
             fail_msg("%s: %s", f.list[i].id, f.list[i].seen);
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (!find(&f, ids[i]))
-            fail_msg("%s is not told of", ids[i]);
+            fail_msg("%s is not reported", ids[i]);
     assert_int_equal(findings_count(&f, FINDING_QUIET), f.n);
     findings_free(&f);
 }
 
-/* ---- one thing wrong, told by its files ---- */
+/* ---- one thing wrong, shown by its files ---- */
 
 #define CPU3 "/sys/devices/system/cpu/cpu3/"
 #define WRITE(value, path) "echo " value " | sudo tee " path
@@ -136,7 +136,7 @@ TEST(test_root_needs_no_sudo)
     findings_free(&f);
 }
 
-/* ---- one thing wrong, told by what was counted ---- */
+/* ---- one thing wrong, shown by counts ---- */
 
 static void expect(struct computer *c, const char *id, enum finding_kind kind, const char *seen, double cost)
 {

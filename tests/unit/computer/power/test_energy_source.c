@@ -173,7 +173,7 @@ TEST_WITH(dies_of_a_package, make_root, remove_root)
     assert_false(e.of_die);
 }
 
-TEST_WITH(package_that_is_not_told, make_root, remove_root)
+TEST_WITH(package_that_is_not_reported, make_root, remove_root)
 {
     two_packages();
     struct energy e = in_root();
@@ -299,7 +299,7 @@ TEST_WITH(register_that_is_not_there, make_root, remove_root)
 }
 
 /* Registers of other vendors mean something else, and where none can be read none is named. */
-TEST_WITH(registers_that_are_not_asked, make_root, remove_root)
+TEST_WITH(registers_that_are_not_requested, make_root, remove_root)
 {
     struct registers r = {.unit = 0xa0e03, .energy = 5};
     struct energy e = with_registers(&r);
@@ -410,7 +410,7 @@ TEST_WITH(likwid_comes_second, make_root, remove_root)
     assert_contains(e.source, "likwid");
     likwid_steps = 3; /* one lap */
     assert_true(fabs(read_now(&e, 2).joules - 2) < 1e-9);
-    /* where it knows no counter the registers are asked, and all the reasons are reported */
+    /* where it knows no counter the registers are read, and all the reasons are reported */
     put("devices/system/cpu/cpu2/topology/physical_package_id", "0");
     two_packages();
     e = in_root();
@@ -419,7 +419,7 @@ TEST_WITH(likwid_comes_second, make_root, remove_root)
     assert_contains(e.source, "intel-rapl:0");
 }
 
-TEST_WITH(all_reasons_are_told, make_root, remove_root)
+TEST_WITH(all_reasons_are_reported, make_root, remove_root)
 {
     struct registers r = {.error = EACCES};
     struct energy e = with_registers(&r);

@@ -331,7 +331,7 @@ TEST_WITH(test_preparing_can_fail, helper_rig_reset, helper_rig_close)
     fake_helper.prepare_reason = CHARACTERIZE_REASON_CPU_NUMBER;
     assert_true(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error) != MACHINE_OK);
     assert_non_null(strstr(helper_rig.error.text, "preparing: "));
-    /* no other hyper-thread: asked again without */
+    /* no other hyper-thread: requested again without */
     fake_helper.prepare_reason = CHARACTERIZE_REASON_NO_SIBLING;
     fake_helper.prepared = 0;
     assert_int_equal(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error), MACHINE_CANNOT);
@@ -350,7 +350,7 @@ TEST_WITH(test_preparing_can_fail, helper_rig_reset, helper_rig_close)
     helper_rig_refused(MACHINE_FAILED, "cannot map");
 }
 
-/* Behind it a moment of adds is run, unsampled, which tells what is counted. */
+/* It is followed by a moment of adds, unsampled, which shows what is counted. */
 TEST_WITH(test_a_moment_of_adds_tells_what_is_counted, helper_rig_reset, helper_rig_close)
 {
     const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}};

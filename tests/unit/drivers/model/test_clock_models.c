@@ -99,7 +99,7 @@ static void measure_switch(const struct model *m, const char *from, const char *
 
 /* A wait, and a clock that rises gradually: they were one ramp from the switch on, steps where the clock rises by less
  * than a sixth, or followed by another level that the last of the ramp was taken for. */
-TEST(a_ramp_behind_a_wait)
+TEST(a_ramp_after_a_wait)
 {
     static const struct {
         const char *from;
@@ -217,9 +217,9 @@ TEST(throttled_chains_are_no_frequency)
             for (size_t i = 0; i < seen.phases.n_phases; i++) {
                 const struct phase *ph = &seen.phases.phases[i];
                 /* to a quarter of the rate no clock falls; to a half one might */
-                bool told = ph->kind == PHASE_THROTTLE ? ph->ipc_ratio < 0.5
-                                                       : ph->kind == PHASE_UNKNOWN && strstr(ph->why, "chain");
-                unknown += told && isnan(ph->freq_ghz.value);
+                bool reported = ph->kind == PHASE_THROTTLE ? ph->ipc_ratio < 0.5
+                                                           : ph->kind == PHASE_UNKNOWN && strstr(ph->why, "chain");
+                unknown += reported && isnan(ph->freq_ghz.value);
             }
             assert_int_equal(unknown, 2);
             guarded_free(&seen);
@@ -322,7 +322,7 @@ TEST(a_small_step_with_a_halt_is_one)
         right += sum.kind == SWITCH_FREQUENCY && sum.halts == 1;
         guarded_free(&seen);
     }
-    print_message("%u of %d small steps with a halt are told as such\n", right, (int)CASES);
+    print_message("%u of %d small steps with a halt are reported as such\n", right, (int)CASES);
     assert_true(right >= CASES * 8 / 10);
 }
 

@@ -17,7 +17,7 @@ struct seen {
     unsigned interruptions, clock_steps;
 };
 
-static void end_bout(struct seen *s, double us)
+static void end_burst(struct seen *s, double us)
 {
     s->shortest_us = fmin(s->shortest_us, us);
     s->longest_us = fmax(s->longest_us, us);
@@ -34,7 +34,7 @@ static void watch(const struct model *m, struct seen *s)
     *s = (struct seen){.shortest_us = INFINITY, .least_clock = INFINITY};
     model_core_start(&c, m, 1, 4, 0);
     assert_int_equal(model_core_run(&c, &p, &err), MACHINE_OK);
-    double bout = NAN; /* one that was there at the beginning is not counted */
+    double burst = NAN; /* one that was there at the beginning is not counted */
     while (c.now < SECONDS * 1e6) {
         bool busy = c.around.sibling_runs, interrupted = c.interrupt_end > c.now;
         double begin = c.now, clock = model_scenario_clock(&c);
@@ -45,9 +45,9 @@ static void watch(const struct model *m, struct seen *s)
         s->least_clock = fmin(s->least_clock, clock);
         s->most_clock = fmax(s->most_clock, clock);
         if (!busy && c.around.sibling_runs)
-            bout = c.now;
-        if (busy && !c.around.sibling_runs && !isnan(bout))
-            end_bout(s, c.now - bout);
+            burst = c.now;
+        if (busy && !c.around.sibling_runs && !isnan(burst))
+            end_burst(s, c.now - burst);
     }
 }
 
@@ -166,7 +166,7 @@ TEST(cold_code_costs_a_fraction_of_a_microsecond)
     assert_true(fabs((first - later) / r.tsc_hz * 1e6 - 0.19) < 0.005);
 }
 
-/* Behind what is recorded finely samples grow in powers of two, so that a long recording has few. */
+/* After the finely recorded part samples grow in powers of two, so that a long recording has few. */
 TEST(samples_grow)
 {
     struct rig r;

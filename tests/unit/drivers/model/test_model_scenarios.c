@@ -53,8 +53,8 @@ TEST(a_sibling_takes_its_share)
         assert_true(fabs(slow_at_100 / RUNS - shares[k]) < 4 * sigma);
         assert_true(fabs(slow / all - shares[k]) < 4 * sigma);
         /* one in 500 us; of pauses shorter than a sample some are not seen */
-        double bouts = RUNS * 300.0 / 500;
-        assert_true(fabs(begun - bouts) < 4 * sqrt(bouts));
+        double bursts = RUNS * 300.0 / 500;
+        assert_true(fabs(begun - bursts) < 4 * sqrt(bursts));
     }
 }
 

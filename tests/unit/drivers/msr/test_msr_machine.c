@@ -210,7 +210,7 @@ TEST(test_survey_of_turbo_limits)
     r.n = 0;
     put(&r, MSR_TURBO_RATIOS, 0x2325);
     expect_turbo(&r, &skylake_sp, "", "", 1);
-    /* a part whose layout is not known is not asked */
+    /* a part whose layout is not known is not read */
     expect_turbo(&r, &(struct msr_part){.intel = true, .family = 6, .model = 1}, "", "", 0);
 }
 

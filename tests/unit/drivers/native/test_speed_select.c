@@ -39,7 +39,7 @@ struct fake {
     uint8_t turbo_levels, buckets; /* TPMI: so many, instead of 6 and 8 */
     unsigned fail_at;              /* the number of the request that fails; 0: none does */
     int fail_with;
-    unsigned asked;
+    unsigned commands;
 };
 
 static int answer_mailbox(const struct fake *f, struct isst_mailbox *m)
@@ -90,7 +90,7 @@ static int answer_info(const struct fake *f, struct isst_level_info *i)
 static int answer(struct speed_select *d, unsigned long request, void *argument)
 {
     struct fake *f = d->data;
-    if (++f->asked == f->fail_at)
+    if (++f->commands == f->fail_at)
         return f->fail_with;
     if (request == ISST_PLATFORM) {
         ((struct isst_platform *)argument)->api_version = (uint16_t)f->version;

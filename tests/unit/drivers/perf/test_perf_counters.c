@@ -131,7 +131,7 @@ TEST(test_the_cycles_of_this_kernel)
 }
 
 /* Work for so long, on whatever CPU; what no kernel counts is refused with its error. */
-TEST(test_what_the_running_kernel_is_asked)
+TEST(test_what_the_running_kernel_is_requested)
 {
     struct perf_system s;
     struct payload p;

@@ -100,8 +100,9 @@ TEST(test_frequency_agrees_with_a_long_chain)
     }
     m->ops->finish(m);
     if (k < 3) {
-        print_message("skipped: a neighbour slowed the long chain in bouts, %d times; %zu of 3 kernels were compared\n",
-                      TRIES, k);
+        print_message(
+            "skipped: a neighbour slowed the long chain in bursts, %d times; %zu of 3 kernels were compared\n", TRIES,
+            k);
         skip();
     }
 }

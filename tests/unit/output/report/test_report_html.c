@@ -168,7 +168,7 @@ TEST(nasty_texts_do_no_harm)
     end(&e);
 }
 
-TEST(every_missing_reason_is_told_once)
+TEST(every_missing_reason_is_reported_once)
 {
     struct example e;
     make(&e, 4, 2, false);

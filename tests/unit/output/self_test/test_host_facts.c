@@ -76,7 +76,7 @@ static unsigned entries_of(const json_t *cpuid, unsigned leaf)
     return n;
 }
 
-/* Each entry is what the CPU answers, but for those that tell of the CPU on which it was asked, or of its state. */
+/* Each entry is what the CPU answers, except for those that depend on the CPU that was queried, or on its state. */
 TEST(leaves_of_this_cpu)
 {
     json_t *json = host_facts_json("/nonexistent", "/nonexistent");

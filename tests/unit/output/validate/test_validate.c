@@ -287,7 +287,7 @@ TEST(test_precision)
         {"x_us = about 100", 10},
         {"x_us = about 0", 0},
         {"x_us = about 650..680", 10},
-        /* told by the file */
+        /* stated by the file */
         {"x_us = 34.4 ~ 14%", 4.816},
         {"level = 1 ~ 0.5", 0.5},
         {"share = 1 ~ 0.02", 0.02},

@@ -83,7 +83,7 @@ TEST(what_follows)
                                 .usual = KERNEL_HEAVY,
                                 .wide = true,
                                 .cpu = "CPU 06_55H"};
-    struct programs_told t = programs_compare(&a, &all.program[0]);
+    struct programs_advice t = programs_compare(&a, &all.program[0]);
     assert_int_equal(t.verdict, PROGRAM_DIFFERS);
     assert_string_equal(t.set, "-w");
     assert_int_equal(t.uses, 256);

@@ -97,9 +97,9 @@ static void made_end(struct made *m)
     free(m);
 }
 
-static const struct verdict_side *conclude(struct made *m, const struct verdict_question *asked)
+static const struct verdict_side *conclude(struct made *m, const struct verdict_question *question)
 {
-    assert_int_equal(verdict_conclude(&m->tables, asked, NULL, &m->v), 0);
+    assert_int_equal(verdict_conclude(&m->tables, question, NULL, &m->v), 0);
     return &m->v.side[KERNEL_HEAVY];
 }
 
@@ -235,26 +235,26 @@ TEST(other_cores)
 TEST(computed_ones_decide)
 {
     struct made *m = made_begin();
-    struct verdict_question asked = usual;
-    asked.load.share = 0.5;
-    const struct verdict_side *s = conclude(m, &asked);
+    struct verdict_question question = usual;
+    question.load.share = 0.5;
+    const struct verdict_side *s = conclude(m, &question);
     assert_false(s->direct);
     is_near(s->cost.time[2].value, (31.25 + 100 / 0.8) / 200);
     assert_int_equal(s->bits, 512);
     assert_string_equal(s->why,
                         "at 50 % of wide work in bursts of 100 us, computed, of the time that 128fma takes at plain "
                         "frequency, 512fma takes 0.781 [0.780, 0.783], 256fma takes 0.833 [0.832, 0.835]");
-    asked.load.share = 0.1;
-    asked.speedup = 2;
-    s = conclude(m, &asked);
+    question.load.share = 0.1;
+    question.speedup = 2;
+    s = conclude(m, &question);
     assert_false(s->direct);
     is_near(s->width[1].rate.value, sqrt(2));
     is_near(s->width[2].rate.value, 2);
-    asked.speedup = NAN;
+    question.speedup = NAN;
     table_free(&m->burst);
     table_of(&m->burst, &table_burst);
     m->tables.burst_at[KERNEL_HEAVY] = NULL;
-    s = conclude(m, &asked);
+    s = conclude(m, &question);
     assert_int_equal(s->prefer, VERDICT_UNDECIDED);
     assert_string_equal(s->why,
                         "what a burst of 512fma costs was not measured: table burst has none that are 5 ms apart, as "

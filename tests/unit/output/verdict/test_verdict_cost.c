@@ -149,7 +149,7 @@ TEST(loads_at_their_limits)
     assert_int_equal(verdict_cost(w, VERDICT_WIDTHS_MAX + 1, &usual, 1, &v), -1);
 }
 
-TEST(out_of_memory_is_told)
+TEST(out_of_memory_is_reported)
 {
     struct verdict_width w[] = {PLAIN};
     bool failed = true;

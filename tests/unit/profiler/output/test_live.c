@@ -37,7 +37,7 @@ struct terminal {
 
 /* ---- in the session ---- */
 
-/* Shows results until it is told to quit. */
+/* Shows results until it is to quit. */
 static _Noreturn void run_program(enum ending ending)
 {
     struct profile_live *view;

@@ -75,7 +75,7 @@ TEST(long_names_keep_both_ends)
     assert_int_equal(strlen(profile_short_name(longest, 20, text)), 3 * 20);
 }
 
-TEST(models_are_told_from_machines)
+TEST(models_are_distinguished_from_machines)
 {
     struct profile_result r;
     sample_profile(&r);
@@ -191,7 +191,7 @@ TEST(nothing_is_claimed_that_limits_do_not_bear)
     sample_profile_free(&r);
 }
 
-TEST(turns_that_came_to_nothing_are_told)
+TEST(turns_that_came_to_nothing_are_reported)
 {
     struct profile_result r;
     sample_profile(&r);
@@ -324,7 +324,7 @@ TEST(broken_results_do_no_harm)
 }
 
 /* Any bits as numbers: what is printed has no "nan", no "inf" and lines that fit, and JSON is JSON. */
-TEST(any_figures_can_be_told)
+TEST(any_figures_can_be_reported)
 {
     uint64_t bits = 1;
     for (int round = 0; round < 300; round++) {

@@ -89,7 +89,7 @@ TEST(rows_in_their_shortest_form)
     sim_workload_free(w);
 }
 
-TEST(misspelt_comments_are_told)
+TEST(misspelt_comments_are_reported)
 {
     struct sim_workload *w = workload_rig_opened(
         "# sibling: 0-1\n# a: b\n# active-cores: 4\n# recorded: today\n" HEAD "0,0,a,none\n0,1,-,\n", &nothing);

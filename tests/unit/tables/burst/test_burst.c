@@ -84,10 +84,10 @@ TEST(test_nothing_is_lost_without_levels)
     struct estimate loss = estimates_of_table(&t, 0, "loss"), saves = estimates_of_table(&t, 0, "saves_us");
     assert_true(fabs(loss.value) < 2 * estimate_half(&loss) && estimate_half(&loss) < 2e-3);
     assert_true(saves.lo > 0);
-    char *told = rig_findings(&table_burst, &t);
-    assert_non_null(strstr(told, "A burst of 1e4 256fma every 100 us costs other code "));
-    assert_non_null(strstr(told, " us less than as 128fma."));
-    free(told);
+    char *findings = rig_findings(&table_burst, &t);
+    assert_non_null(strstr(findings, "A burst of 1e4 256fma every 100 us costs other code "));
+    assert_non_null(strstr(findings, " us less than as 128fma."));
+    free(findings);
     table_free(&t);
 }
 

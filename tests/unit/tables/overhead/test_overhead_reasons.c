@@ -96,7 +96,7 @@ TEST(costs_hold_where_the_frequency_moves)
 {
     struct overhead_truth e;
     struct model m;
-    size_t told = 0;
+    size_t reported = 0;
     rig_load("xeon-gold-6130", &m);
     overhead_truth(&m, "128fma", "512fma", 16, &e);
     static const struct {
@@ -114,10 +114,10 @@ TEST(costs_hold_where_the_frequency_moves)
             if (fabs(down - e.down_us) > 2 * half)
                 fail_msg("waves of %g us, %g: down %.2f us, not %.2f", waves[i].period_us, waves[i].size, down,
                          e.down_us);
-            told += isfinite(down);
+            reported += isfinite(down);
             table_free(&t);
         }
-    assert_true(told >= 4);
+    assert_true(reported >= 4);
 }
 
 /* The last quarter of the repetitions runs 3 % slower, all of it or before the switch alone. */
@@ -171,7 +171,7 @@ static void slow_to_ask(struct model *m)
             m->demands[i].count = 2500000;
 }
 
-TEST(a_gain_is_not_told_as_a_cost)
+TEST(a_gain_is_not_reported_as_a_cost)
 {
     struct overhead_truth e;
     struct model m;

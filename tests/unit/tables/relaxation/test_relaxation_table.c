@@ -186,7 +186,7 @@ TEST(short_waits_are_measured_or_refused_for_what_they_are)
     }
 }
 
-TEST(a_rise_by_less_than_a_hundredth_is_told)
+TEST(a_rise_by_less_than_a_hundredth_is_reported)
 {
     struct model m;
     struct table t;
@@ -227,7 +227,7 @@ TEST(few_cores_are_tried_where_all_show_nothing)
     table_free(&t);
 }
 
-TEST(how_it_was_measured_is_told)
+TEST(how_it_was_measured_is_reported)
 {
     static const char *const settings[] = {"runs",       "runs_rearm", "runs_toggle", "period_us", "warmup_us",
                                            "observe_us", "search_us",  "burst_us",    "toggle_us"};

@@ -252,7 +252,7 @@ static void make_one_line(char *text)
 }
 
 /* Where the warm-up was requested, the reason is reported and nothing else. */
-TEST(a_short_warm_up_is_told)
+TEST(a_short_warm_up_is_reported)
 {
     struct model m;
     struct table t;
@@ -298,10 +298,10 @@ static bool slow_repetitions_are_kept(const struct model *m, const char *from, c
         late += strstr(seen.result.invalid[i].why, "not back") != NULL;
     if (late)
         fail_msg("seed %u: %u of %u are discarded as not back", (unsigned)seed, late, s.runs);
-    bool told = false;
+    bool reported = false;
     for (size_t i = 0; i < seen.phases.n_warnings; i++)
-        told = told || strstr(seen.phases.warnings[i], "frequency from beginning to end");
-    if (!told)
+        reported = reported || strstr(seen.phases.warnings[i], "frequency from beginning to end");
+    if (!reported)
         fail_msg("seed %u: a share of %.2f at %.2f: no warning", (unsigned)seed, m->scenario.limit_share,
                  m->scenario.limit_factor);
     const struct phases *p = &seen.phases;
@@ -335,7 +335,7 @@ TEST(limited_repetitions_have_come_back)
 TEST(a_clock_that_changes_is_not_late)
 {
     struct model m;
-    unsigned told = 0, n = rng_rounds(60);
+    unsigned reported = 0, n = rng_rounds(60);
     rig_load("generic-no-licence", &m);
     m.scenario.wander.step = 0.026;
     m.scenario.wander.step_us = 20e3;
@@ -357,10 +357,10 @@ TEST(a_clock_that_changes_is_not_late)
         assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
         if (guarded_switch(&g, &s, &seen, &err))
             fail_msg("seed %u: %s", i + 1, err.text);
-        told += strstr(seen.unsettled, "not back") != NULL;
+        reported += strstr(seen.unsettled, "not back") != NULL;
         guarded_free(&seen);
         machine.ops->close(&machine);
     }
-    if (told)
-        fail_msg("%u of %u: not back at its own frequency", told, n);
+    if (reported)
+        fail_msg("%u of %u: not back at its own frequency", reported, n);
 }

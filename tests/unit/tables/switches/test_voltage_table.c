@@ -61,7 +61,7 @@ TEST(a_voltage_may_depend_on_what_ran_before)
     }
 }
 
-TEST(told_to_a_person)
+TEST(findings_for_a_person)
 {
     struct model m;
     struct table t;

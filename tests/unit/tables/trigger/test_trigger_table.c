@@ -335,7 +335,7 @@ TEST(the_same_seed_gives_the_same_rows)
     table_free(&b);
 }
 
-TEST(it_is_told_in_words)
+TEST(it_is_reported_in_words)
 {
     char *text = NULL;
     struct model m;

@@ -130,7 +130,7 @@ TEST(readings_follow_permuted_bits)
 }
 
 /* Disagreement in words. */
-TEST(disagreement_is_told)
+TEST(disagreement_is_reported)
 {
     struct model m;
     struct table t;
@@ -291,7 +291,7 @@ static void measure_invalid(size_t most_events, bool constant, struct table *out
     invalid.model.ops->close(&invalid.model);
 }
 
-TEST(constant_counter_is_told)
+TEST(constant_counter_is_reported)
 {
     struct table t;
     measure_invalid(4, true, &t);

@@ -102,19 +102,19 @@ TEST(the_truth_comes_back)
 /* ---- refinements ---- */
 
 struct steps {
-    unsigned asked[REFINEMENTS];
+    unsigned calls[REFINEMENTS];
     enum refinement last;
 };
 
-static int refine(void *data, enum refinement r, char *told, struct machine_error *err)
+static int refine(void *data, enum refinement r, char *in_force, struct machine_error *err)
 {
     struct steps *s = data;
-    s->asked[r]++;
+    s->calls[r]++;
     assert_true(r >= s->last); /* never back: each is in addition to those before */
     s->last = r;
     if (r == REFINED_ISOLATED)
         return machine_fail(err, MACHINE_CANNOT, "as root", "no cpusets here");
-    snprintf(told, 200, "step %u", (unsigned)r);
+    snprintf(in_force, 200, "step %u", (unsigned)r);
     return MACHINE_OK;
 }
 
@@ -133,8 +133,8 @@ TEST(refinements_are_taken_in_turn)
     o.refine_data = &s;
     rig_measure(&table_variability, &m, &o, &t);
     for (unsigned r = REFINED_BUSY; r < REFINED_WARM; r++)
-        assert_int_equal(s.asked[r], 4); /* workloads of --brief */
-    assert_int_equal(s.asked[REFINED_WARM], 0);
+        assert_int_equal(s.calls[r], 4); /* workloads of --brief */
+    assert_int_equal(s.calls[REFINED_WARM], 0);
     assert_int_equal(missing_of(&t, REFINED_ISOLATED, "no cpusets here; as root"), 4);
     assert_int_equal(t.n_missing, 4);
     assert_int_equal(t.n_rows, 4 * 6);
@@ -147,9 +147,9 @@ TEST(refinements_are_taken_in_turn)
     table_free(&t);
 }
 
-static int refine_fails(void *data, enum refinement r, char *told, struct machine_error *err)
+static int refine_fails(void *data, enum refinement r, char *in_force, struct machine_error *err)
 {
-    (void)data, (void)r, (void)told;
+    (void)data, (void)r, (void)in_force;
     return machine_fail(err, MACHINE_FAILED, "", "the journal is full");
 }
 
