@@ -84,7 +84,7 @@ int measured_cpu(const struct options *o, const char *sys, int *cpu, struct mach
         .cpu = o->cpu.given ? (int)o->cpu.value : -1, .cpus = o->n_cpus > 0 ? &first : NULL, .n_cpus = o->n_cpus > 0};
     cpu_view_read(sys, &view);
     if (o->sysroot != NULL)
-        view.allowed = view.online; /* what this process may use says nothing of that machine */
+        view.allowed = view.online; /* the CPUs allowed to this process say nothing about that machine */
     return active_cores_measured(&view, &setup, cpu, err);
 }
 

@@ -367,7 +367,7 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
     const struct tables_watch watch = {on_progress, on_cell, m};
     for (size_t i = 0; i < m->n_kinds && m->kinds[m->current] != k; i++)
         m->current = m->kinds[i] == k ? i : m->current;
-    stop_only_asks(true); /* what the machine has changed must be put back */
+    stop_only_asks(true); /* changes by the machine must be undone */
     int status = k->refines ? disturbing_end(m->interferer) : measuring_disturb(m);
     if (status != DONE)
         return status;

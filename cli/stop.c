@@ -23,7 +23,7 @@ static volatile sig_atomic_t reported_before; /* messages_reported() when a stop
 static const char *volatile line;             /* NULL: the usual one */
 static sem_t rung;
 
-/* what must be put back */
+/* state that must be restored */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 static void (*put_back_now)(void *);
 static void *put_back_data;
@@ -107,7 +107,7 @@ void stop_install(void)
     const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         struct sigaction before;
-        /* what nohup or a shell's background job has switched off stays off */
+        /* signals that nohup or a shell's background job ignores stay ignored */
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
     }

@@ -25,7 +25,7 @@ struct choice_facts {
     int nmi_watchdog;            /* 1 on, 0 off, -1 not readable */
     int rdpmc_setting;           /* /sys/bus/event_source/devices/cpu{,_core}/rdpmc: 0, 1, 2; -100 = not readable */
     struct msr_trouble msr;      /* of the CPU whose msr file was tried; read_errno: if no register could be read */
-    struct msr_survey registers; /* what they say, if it opened */
+    struct msr_survey registers; /* their values, if it opened */
     bool timing_usable;          /* the TSC can serve as a clock */
     char timing_why[160];        /* why not, or a remark, or "" */
 };

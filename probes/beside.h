@@ -11,7 +11,7 @@
 struct beside_setup {
     struct machine_setup machine; /* its corunner: what the neighbors run in the slots to compare with */
     struct payload kernel;        /* that is measured */
-    struct payload neighbor;      /* what they run in between */
+    struct payload neighbor;      /* the code that they run in between */
     double before_us, observe_us; /* of each slot: which do not count, and which do */
     double period_us;
     unsigned least, most; /* rounds, of one bracket and a null each; until the time is over, or limits are half as wide

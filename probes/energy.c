@@ -14,7 +14,7 @@
 #include "util/order.h"
 
 #define START_SECONDS 1e-3 /* Intel's optimization manual: a license is granted within 500 us */
-#define PIECE_US 5000.0    /* what any machine runs in one go */
+#define PIECE_US 5000.0    /* any machine runs as much in one go */
 #define LONGEST_US 2e6
 #define LOST_US 250.0 /* beyond what a sample should take: more than an interrupt */
 

@@ -16,7 +16,7 @@ struct energy_setup {
     double settle_us;   /* before each repetition */
     double duration_us; /* of each repetition, at least; where a reading takes long it is ENERGY_READINGS of those */
     double period_us;   /* of samples, which tell the frequency and what was lost */
-    double reading_us;  /* what a reading of the counters takes where the machine does not tell; 0: not known */
+    double reading_us;  /* the time of a reading of the counters where the machine does not state it; 0: not known */
     repetitions_progress *progress; /* may be NULL; non-zero: no more repetitions */
     void *data;
 };

@@ -160,7 +160,7 @@ static int take(struct trace *t, unsigned run, struct recording *rec, const stru
                 char refused[FROM_RECORDING_WHY_MAX], const char **why)
 {
     refused[0] = '\0';
-    if (form->tolerant) /* what was lost is a part of it: samples tell */
+    if (form->tolerant) /* the lost time is part of it: samples show it */
         rec->involuntary_switches = 0;
     *why = recording_disturbed(rec);
     int bad = *why ? 0 : from_recording_append(t, run, rec, form, refused);

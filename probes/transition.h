@@ -22,7 +22,7 @@ struct transition_setup {
     unsigned volt_readings; /* how many times it is read, once a repetition; 0: two a sample period, at most 2000 */
     struct raw_event events[REPETITIONS_EVENTS_MAX];
     size_t n_events;
-    bool beside;      /* what TRANSITION_NULL and the others are recorded in turn with the repetitions */
+    bool beside;      /* record TRANSITION_NULL and the others, in turn with the repetitions */
     double budget_us; /* as in repetitions_plan, likewise `enough` with its data */
     repetitions_enough *enough;
     void *data;

@@ -46,8 +46,8 @@ struct profile_row {
     struct profile_culprit *culprits; /* descending; at most PROFILE_CULPRITS_MAX */
     size_t n_culprits;
     double unattributed; /* part of the overhead for which nobody was found */
-    double causes;       /* what it costs others: of all overhead in the profile, the share that it causes */
-    char advice[400];    /* what would help, one sentence; "" where there is nothing to say */
+    double causes;       /* its cost to others: of all overhead in the profile, the share that it causes */
+    char advice[400];    /* one sentence; "": none */
 };
 enum { PROFILE_CULPRITS_MAX = 8 };
 
@@ -56,8 +56,8 @@ struct profile_totals; /* profiler/totals.c: what is added up while records come
 
 /* Parameters that are needed beside records, from the tables (--params); NaN where nothing is known. */
 struct profile_terms {
-    double wait_us;                   /* how long a level is kept: who ran longer ago cannot have caused it */
-    double change_us[PROFILE_LEVELS]; /* what a change from level 0 down to a level and back costs: throttling, halts */
+    double wait_us;                      /* how long a level is kept: who ran longer ago cannot have caused it */
+    double change_us[PROFILE_LEVELS];    /* cost of a change from level 0 to a level and back: throttling, halts */
     double breakeven_us[PROFILE_LEVELS]; /* so long a stretch at level 0 must last to pay for the changes */
 };
 

@@ -23,7 +23,7 @@ int discarded_note(struct trace *t, const struct discarded_run *list, size_t n);
 
 /* Such a list, gone through with discarded_next() from its text `at` on. */
 struct discarded_list {
-    const char *at;  /* what comes next */
+    const char *at;  /* the next entry */
     const char *why; /* the reason, why_length characters; of what cannot be read without a reason, all of it */
     int why_length;
     uint32_t run;

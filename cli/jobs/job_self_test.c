@@ -35,7 +35,7 @@ static int test_read(const struct options *o, struct self_test_readings *out, st
         return complain_of_machine("", &error);
     if (report[0] != '\0' && !o->quiet)
         fprintf(stderr, "%s\n", report);
-    stop_only_asks(true); /* what the machine has changed must be put back */
+    stop_only_asks(true); /* changes by the machine must be undone */
     int status = self_test_run(&machine, &setup, out, &error);
     if (status == MACHINE_OK && !out->modelled) {
         second_opinions_ask(&machine, out->cpu_number, opinions);

@@ -187,7 +187,7 @@ static int all_compare(struct all *a)
     int found = tables_find_sku(table_meta(&a->tables[0], "cpu"), NULL, &sku, &error);
     if (found != MACHINE_OK && found != MACHINE_CANNOT)
         return complain_of_machine("published figures", &error);
-    if (found == MACHINE_CANNOT) /* what the processor says of itself, and findings, there are without them */
+    if (found == MACHINE_CANNOT) /* the processor's own statements and findings need none */
         sku = (struct sku){.n_figures = 0};
     for (size_t i = 0; i < a->done; i++)
         list[i] = &a->tables[i];

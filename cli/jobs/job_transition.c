@@ -90,7 +90,7 @@ static void why_no_counters(const struct machine *m, char *out, size_t size)
 struct watch {
     struct progress progress;
     unsigned done, wanted; /* repetitions */
-    const char *report;    /* what `auto` took; said once the first repetition has shown that it works */
+    const char *report;    /* of `auto`; printed once the first repetition has shown that the machine works */
 };
 
 static int on_progress(void *data, unsigned done, unsigned wanted)
@@ -123,7 +123,7 @@ static int transition_measure(struct measuring *m, const struct options *o, cons
                                 .runs_given = o->runs.given,
                                 .progress = on_progress,
                                 .data = &watch};
-    stop_only_asks(true); /* what the machine has changed must be put back */
+    stop_only_asks(true); /* changes by the machine must be undone */
     int status = measuring_disturb(m);
     if (status != DONE)
         return status;

@@ -271,7 +271,7 @@ int option_conflicts_check(const struct options *o)
     if (o->job == JOB_NONE)
         return refuse(BAD_USAGE, "nothing to do: add --verdict, --transition FROM:TO, --table NAME, --all, --analyze "
                                  "FILE or --list WHAT; see --help");
-    /* whether a table takes an option at all comes before how it would have to be written */
+    /* an option that a table does not take is refused before its form is checked */
     return check_machine(o) != 0 || check_table(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 ||
                    check_profile(o) != 0 || check_verdict(o) != 0 || check_blocks(o) != 0 || check_quiet(o) != 0 ||
                    check_names(o) != 0

@@ -130,7 +130,7 @@ static int profiling_loop(struct profiling *p, struct shown *s)
         /* a watched model is taken record by record, so that it can be paced */
         size_t most = s->view != NULL && p->info.modelled ? 1 : RECORDS;
         if (p->source.ops->read(&p->source, records, most, WAIT_MS, &n, &error) != MACHINE_OK) {
-            /* what is said while the view is there goes with its screen */
+            /* a message printed while the view is there would vanish with its screen */
             profile_live_end(s->view);
             s->view = NULL;
             return complain_of_machine("", &error);

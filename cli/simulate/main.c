@@ -131,7 +131,7 @@ static int simulate_seed(struct simulating *s, struct sim_workload *w, uint64_t 
 {
     struct machine_error error;
     struct sim_result run;
-    double base[SIM_POLICIES]; /* what scheduler fair does to victims, by policy */
+    double base[SIM_POLICIES]; /* the effect of scheduler fair on victims, by policy */
     for (size_t i = 0; i < s->n_policies; i++)
         base[i] = NAN;
     for (size_t k = 0; k < s->n_schedulers; k++)

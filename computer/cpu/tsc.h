@@ -68,7 +68,7 @@ struct tsc_rate {
     double hz;
     double error;       /* relative */
     const char *origin; /* static text */
-    char note[120];     /* what did not fit, or "" */
+    char note[120];     /* the disagreement, or "" */
 };
 /* CPUID and the calibration may differ so much before CPUID is disbelieved. */
 #define TSC_TOLERANCE 1e-3

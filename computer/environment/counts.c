@@ -560,7 +560,7 @@ void environment_count(const struct tree *t, double seconds, int (*stop)(void *d
     if (seconds > 0) {
         sleep_until(clock_seconds(CLOCK_MONOTONIC) + seconds, stop, data);
         look_again(t, &before, e);
-    } else { /* what was since boot */
+    } else { /* since boot */
         const struct environment_irq_look none = {0};
         environment_irqs_fill(t, &none, &before.irqs, e);
     }

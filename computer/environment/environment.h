@@ -91,7 +91,7 @@ struct environment_state { /* a C-state of the CPU */
 };
 struct environment_irq {
     char name[64];                /* "24", "LOC", "RES" as in /proc/interrupts */
-    char device[96];              /* what follows its counts */
+    char device[96];              /* the text after its counts */
     uint64_t since_boot, counted; /* on the CPU; while counting */
     bool numbered;                /* has a folder in proc/irq */
     struct cpu_mask allowed;
@@ -155,7 +155,7 @@ struct environment {
     char cgroup_cpus[ENVIRONMENT_TEXT]; /* cpuset.cpus.effective; "" unknown */
     double cgroup_quota;                /* of how many CPUs; NaN: none, or unknown */
     bool container_files;               /* /.dockerenv or the like */
-    /* what was counted of throttling, and since boot; NaN: not known */
+    /* throttling events: counted, and since boot; NaN: not known */
     double thermal_now, thermal_boot;
 };
 

@@ -18,7 +18,7 @@ struct packing {
     environment_taker *take;
     void *data;
     int status;
-    bool read_only; /* what is given now */
+    bool read_only; /* the present file */
 };
 
 static void pack_bytes(struct packing *p, const char *path, const char *bytes, size_t size)

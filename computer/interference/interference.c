@@ -356,7 +356,7 @@ static bool detach_from_run(int fd)
     for (int number = 1; number < NSIG; number++)
         (void)signal(number, SIG_DFL);
     (void)sched_setscheduler(0, SCHED_OTHER, &normal);
-    (void)setpgid(0, 0); /* what a terminal's keys send is for the run */
+    (void)setpgid(0, 0); /* signals from a terminal's keys are for the run */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (score >= 0 && write(score, likely, sizeof likely - 1) < 0) {

@@ -303,7 +303,7 @@ static int make_change(struct settings *s, const struct change *one, char *now, 
 {
     now[0] = '\0';
     if (s->journal_error == 0)
-        s->journal_error = settings_state_append(s->fd, one); /* what follows half a line would be lost */
+        s->journal_error = settings_state_append(s->fd, one); /* a line after half a line would be lost */
     if (s->journal_error == 0 && settings_changes_add(&s->changes, one) != 0)
         s->journal_error = ENOMEM;
     if (s->journal_error != 0)

@@ -136,7 +136,7 @@ struct quiet_plan {
     enum quiet_part part;
     int cpu;
     bool spread;
-    bool only_shown;        /* what this user may not write is planned all the same */
+    bool only_shown;        /* settings that this user may not write are planned all the same */
     struct cpu_mask others; /* the other CPUs that are online; less the siblings where these go offline */
     struct changes changes;
     size_t all;      /* settings looked at */

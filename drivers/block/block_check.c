@@ -307,7 +307,7 @@ static unsigned width_of(const struct decoded *d)
                                                    : 64;
         width = w > width ? w : width;
     }
-    /* what is converted into a general-purpose register is a scalar, too */
+    /* a value converted into a general-purpose register is a scalar, too */
     bool into_gpr = strncmp(mnemonic_of(d), "cvt", 3) == 0 && d->operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                     gpr_number(d->operand[0].reg.value) >= 0;
     return width == 128 && (into_gpr || is_float(mnemonic_of(d), 's')) ? 64 : width;

@@ -163,7 +163,7 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
         status = calibrate_chain(h, m, err);
     p.readings = (uint32_t)fmin((double)native_room(s) + 2.0 * CHARACTERIZE_MASKED_US_MAX / CHARACTERIZE_SAMPLE_US_MAX,
                                 CHARACTERIZE_READINGS_MAX);
-    /* what is to be busy must not be parked */
+    /* siblings that are to be busy must not be parked */
     if (h->hello.can & CHARACTERIZE_CAN_MWAIT && !s->siblings)
         p.flags |= CHARACTERIZE_PARK_SIBLING;
     place_counters(h, s, &p);

@@ -20,7 +20,7 @@ enum {
 /* The trials so far. */
 struct trials_tally {
     unsigned done, given_up;
-    uint32_t counted; /* what was counted in all calls */
+    uint32_t counted; /* CHARACTERIZE_COUNTED_ bits common to all calls */
     double nmis, smis;
 };
 

@@ -186,7 +186,7 @@ struct model_scenario {
 struct model_unlike {
     struct model_range cpus;
     double factor;              /* of all frequencies */
-    char label[MODEL_TEXT_MAX]; /* what the system says of them: "favoured"; "": nothing */
+    char label[MODEL_TEXT_MAX]; /* the system's name for them: "favoured"; "": none */
     unsigned line;
 };
 

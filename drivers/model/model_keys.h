@@ -14,7 +14,7 @@ struct parser {
     const struct section *section; /* NULL before the first header */
     unsigned section_number, section_line;
     char header[TEXT_SIZE]; /* of the section, without brackets */
-    void *instance;         /* what the keys of the section are stored in */
+    void *instance;         /* where the keys of the section are stored */
 };
 
 /* Refuses what stands in the present line: (key, format, ...) as sourced_ini_fail() takes them; returns non-zero. */

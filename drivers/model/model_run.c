@@ -121,7 +121,7 @@ static uint64_t counter_value(struct model_progress *p, const struct counter_spe
         value = license_cycles(m, t, spec->event >> 8 & 0xff);
         break;
     }
-    /* what has counted nothing reads 0, whatever the noise */
+    /* a counter that has counted nothing reads 0, whatever the noise */
     if (noise > 0 && value > 0)
         value += noise * model_random_normal(&p->core->streams[MODEL_STREAM_COUNTERS]);
     uint64_t count = value > 0 ? (uint64_t)value : 0;

@@ -18,7 +18,7 @@ struct profile_source_info {
     bool modelled;
     unsigned cpus, cores; /* logical CPUs that are sampled; physical cores of them */
     double ref_khz;       /* at which reference cycles count */
-    const char *notes;    /* what limits the results, one line, or "" */
+    const char *notes;    /* on what limits the results, one line, or "" */
 };
 
 /* Totals of a source since the start, beside its records. */

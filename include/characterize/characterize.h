@@ -53,7 +53,7 @@ enum characterize_status {
 struct characterize_error {
     enum characterize_status status;
     char text[800];   /* one line: what, where, why */
-    char remedy[200]; /* what a person can do about it, or "" */
+    char remedy[200]; /* what the user can do about it, or "" */
 };
 
 /* ---- machines ---- */
@@ -79,7 +79,7 @@ struct characterize_machine_info {
     const char *cpu;    /* brand, family and model */
     const char *source; /* where the numbers come from, one line */
     const char *chosen; /* for "auto": which machine was chosen, and why not a better one; else "" */
-    const char *notes;  /* what limits the results, one line; "" if nothing does */
+    const char *notes;  /* on what limits the results, one line; "" if nothing does */
     int modelled;       /* not 0: computed from a model, not measured */
     unsigned cores;     /* physical cores */
 };

@@ -110,7 +110,7 @@ static const char *unusable(const struct schedule *s, const struct table *t, siz
         return "density is not one in 1 to 65535";
     if (schedule_level_field(t, row, "level") < 0)
         return "level is missing or not in 0 to 7";
-    /* what a trigger calls a level means nothing where no frequency belongs to it */
+    /* a level stated by a trigger means nothing where no frequency belongs to it */
     return s->classes[schedule_class_of(s, k)].level.present ? NULL : "table frequency shows no level for such code";
 }
 
@@ -136,7 +136,7 @@ static bool put_trigger_rows(struct schedule *s, const struct table *t, const st
         }
         int level = schedule_level_field(t, row, "level");
         struct schedule_number count = schedule_field(t, row, "count", 1);
-        if (level == 0) /* what it takes to be throttled at the same frequency */
+        if (level == 0) /* the count that triggers throttling at the same frequency */
             count.present = false;
         struct schedule_trigger *at = trigger_of(s, schedule_class_of(s, &k), density);
         if (!at)

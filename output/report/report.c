@@ -20,7 +20,7 @@ struct report_contents {
     struct report_head head;
     size_t n;
     struct report_part parts[PARTS_MAX];
-    struct { /* what a part refers to */
+    struct { /* texts that a part refers to */
         char *findings, *svg;
         char why[WHY_MAX], file[REPORT_FILES_MAX][80];
     } texts[PARTS_MAX];

@@ -23,10 +23,10 @@ enum { REPORT_FILES_MAX = 4 };
 struct report_head {
     const char *cpu;     /* the processor's name: the title */
     const char *machine; /* "timing", "model:xeon-gold-6130" */
-    const char *source;  /* what it counts with, in words */
+    const char *source;  /* its means of counting, in words */
     bool modelled;
     const char *date, *version, *seed, *command;
-    /* what the reader should know before trusting a figure: a virtual machine, noise, cells that were discarded */
+    /* to be known before trusting a figure: a virtual machine, noise, cells that were discarded */
     const char *const *notes;
     size_t n_notes;
     /* files of the directory that belong to no table, as names relative to the page */

@@ -16,7 +16,7 @@
 #include "util/json_lines.h"
 #include "util/text_list.h"
 
-#define HALF_STEP_GHZ (CLOCK_STEP_GHZ / 2) /* what counters and clock may differ by */
+#define HALF_STEP_GHZ (CLOCK_STEP_GHZ / 2) /* by which counters and clock may differ */
 /* Bytes of a finding and of a list in it; groups of cores and license levels, at most. */
 enum { TEXT_MAX = 400, LIST_MAX = 200, GROUPS_MAX = 64, LEVELS_MAX = 8 };
 

@@ -15,7 +15,7 @@ enum { PROGRAMS_MAX = 40, PROGRAMS_MODELS_MAX = 400, PROGRAMS_TEXT_MAX = 200, PR
 
 struct programs_model {
     unsigned family, first, last; /* displayed family and models, as in 06_55H */
-    unsigned bits;                /* what the program uses there */
+    unsigned bits;                /* the width that the program uses there */
 };
 
 struct program {
@@ -48,7 +48,7 @@ struct programs_answer {
     unsigned
         bits[PROGRAMS_CODES]; /* by enum kernel_weight: 128, 256, 512; 0: nothing is preferred, and nothing follows */
     unsigned as_good[PROGRAMS_CODES]; /* others that are as good, or-ed */
-    enum kernel_weight usual;         /* what code of any kind is taken to be */
+    enum kernel_weight usual;         /* the weight that code of any kind is taken to have */
     bool wide;                        /* the processor has 512-bit code at all */
     const char *cpu;
 };
@@ -57,7 +57,7 @@ struct programs_advice {
     enum programs_verdict verdict;
     enum kernel_weight code;
     unsigned bits;   /* that is preferred; 0: nothing is said of this program */
-    unsigned uses;   /* what it uses here by its list, bits; 0: not known */
+    unsigned uses;   /* the width that it uses here by its list; 0: not known */
     const char *set; /* how it is reported; "": no way is known */
 };
 struct programs_advice programs_compare(const struct programs_answer *a, const struct program *p);

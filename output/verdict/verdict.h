@@ -59,7 +59,7 @@ struct verdict_side {
     size_t n;     /* widths that the processor can run, ascending */
     struct verdict_width width[VERDICT_WIDTHS_MAX];
     const char *kernel[VERDICT_WIDTHS_MAX];
-    struct estimate once_us[VERDICT_WIDTHS_MAX]; /* what a burst costs but for its work, more than the narrowest's */
+    struct estimate once_us[VERDICT_WIDTHS_MAX]; /* cost of a burst beyond its work, compared with the narrowest's */
     struct verdict_cost cost;                    /* by the model; not requested with fewer than two widths */
     /* measured: by how much each width takes longer than the widest for the same work, relative; NaN: it was not */
     struct estimate longer[VERDICT_WIDTHS_MAX];

@@ -307,7 +307,7 @@ static _Noreturn void stand_guard(int tty, int end, const struct termios *modes,
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     char c;
     ssize_t got;
-    /* what ends the terminal's processes does not end it; whoever owns the terminal then, it may write */
+    /* signals that end the terminal's processes do not end this one; whoever owns the terminal then, it may write */
     for (int number = 1; number < NSIG; number++)
         (void)sigaction(number, &ignore, NULL);
     (void)setpgid(0, 0);
@@ -370,7 +370,7 @@ struct profile_live {
     SCREEN *screen;
     locale_t locale; /* the user's characters, and nothing else of theirs; 0: the caller's */
     int stops;       /* tells of SIGTSTP, which is blocked; -1: it cannot */
-    sigset_t before; /* what was blocked before */
+    sigset_t before; /* the signals blocked before */
     bool colour;
 };
 

@@ -47,7 +47,7 @@ struct live_table {
     enum profile_kind kind; /* tasks, containers or cores */
     enum live_order by;
     bool reversed, paused, help, quit;
-    struct profile_result *frozen; /* what is shown while paused */
+    struct profile_result *frozen; /* the result shown while paused */
 
     struct order_key *order; /* of the n rows of the kind: their numbers in the result, as they are shown */
     size_t n, room;

@@ -28,7 +28,7 @@ static void put_short_percent(struct pivot *p, double fraction)
 
 /* Columns that not every profile has, or not every kind of rows. */
 struct shown_parts {
-    bool causes, parts; /* what it causes; by sibling and delay */
+    bool causes, parts; /* overhead that it causes; by sibling and delay */
 };
 
 static void put_row(struct pivot *p, const struct profile_row *row, struct shown_parts shown)

@@ -299,7 +299,7 @@ static void core_demand(struct engine *e, unsigned core)
         demand = d > demand ? d : demand;
     }
     c->demand_stale = false;
-    c->stale = c->stale || c->n_cpus > 1; /* what is lost to the sibling */
+    c->stale = c->stale || c->n_cpus > 1; /* the loss to the sibling changes */
     if (demand == before)
         return;
     c->demand = demand;

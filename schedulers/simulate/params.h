@@ -94,7 +94,7 @@ struct sim_params {
     struct sim_export_class *classes;
     struct sim_factors factors;
     struct sim_change **changes; /* by from, to, class and n, where one has been requested */
-    char why[200];               /* what was missing last */
+    char why[200];               /* the last missing value */
 };
 
 /*

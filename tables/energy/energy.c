@@ -66,7 +66,7 @@ struct energy_cost energy_cost_of(const struct energy_stretch *idle, const struc
     cost.idle_ghz = energy_ghz(idle);
     cost.idle_watts = idle->joules / idle->seconds;
     cost.idle_doubt = 0.5 * cost.idle_watts * idle->other_seconds / fmax(idle->recorded_seconds, idle->other_seconds);
-    /* what they need grows like f V^2, and V about like f: what of it is in P_i was needed at another frequency */
+    /* the power of cores grows like f V^2, and V about like f: their part of P_i was needed at another frequency */
     double faster = cost.ghz / cost.idle_ghz, unlike = isfinite(faster) ? fabs(1 - pow(faster, 3)) : 0;
     cost.watts = (code->joules - cost.idle_watts * code->seconds) / (own_time + part * others_time);
     cost.watts_doubt = fmax(cost.watts, cost.idle_watts) * own * code->start_seconds / code->run_seconds;

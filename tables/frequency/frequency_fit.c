@@ -279,7 +279,7 @@ static void levels_from_ratios(const struct view *v)
         struct comparison c = compare(v, order[first], order[i]);
         int same_level = one_level(&c);
         if (same_level < 0)
-            return; /* what is slower may be of one level more */
+            return; /* slower kernels may be of one level more */
         if (!same_level) {
             level++;
             first = i;

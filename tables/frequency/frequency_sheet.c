@@ -297,7 +297,7 @@ static void rated_series(const struct table *t, size_t of, struct chart *c, stru
     if (s) {
         s->line = false;
         s->colour = CHART_MUTED;
-        s->mark = EMPTY_MARKS + number % 5; /* what is measured shows through it */
+        s->mark = EMPTY_MARKS + number % 5; /* measured points show through it */
         s->faint = true;
     }
 }

@@ -151,7 +151,7 @@ static int cost_of(const struct switches_seen *s, struct way *out)
         waits |= ph->kind == PHASE_SLOW;
         unknown = ph->kind == PHASE_UNKNOWN ? ph : unknown;
         kinds |= ph->n_modes > 1;
-        for (size_t k = 1; k < ph->n_modes; k++) /* what takes longer than usual is to count, too */
+        for (size_t k = 1; k < ph->n_modes; k++) /* longer modes are to count, too */
             over += fmax(0, ph->modes[k].duration_us - ph->modes[0].duration_us);
     }
     if (waits && s->setup.fine_us > 0)

@@ -31,16 +31,16 @@ struct sku_figure {
     double lo, hi;    /* equal, unless a range was published */
     double rounding;  /* in the column's unit: how far from the truth a figure may be that is printed so */
     double tolerance; /* in the column's unit: how far the source says that it may be; NaN: it does not say */
-    bool limit;       /* what is allowed, not what is reached: less contradicts nothing */
+    bool limit;       /* the figure is allowed, not reached: less contradicts nothing */
     char source[SKU_SOURCE_MAX];
     unsigned line;
     bool inherited;                   /* from what the SKU inherits */
-    char contradicts[SKU_SOURCE_MAX]; /* what is inherited says otherwise, and where; "": it does not */
+    char contradicts[SKU_SOURCE_MAX]; /* where an inherited figure differs; "": it does not */
 };
 
 struct sku {
     char name[SKU_TEXT_MAX];     /* of the processor */
-    char brand[SKU_TEXT_MAX];    /* what tables say of such a processor's CPU contains one of these, `|` between them */
+    char brand[SKU_TEXT_MAX];    /* the CPU in tables of such a processor contains one of these, separated by `|` */
     char inherits[SKU_NAME_MAX]; /* the microarchitecture whose figures hold, too; "": none */
     bool measured;               /* its figures were measured, or modelled: nobody published them */
     bool modelled;               /* of these */

@@ -114,7 +114,7 @@ struct chart {
     /* All panels are lines, or bars, over the same x axis, which has its numbers and name below the last one. */
     bool one_axis, zero_line;
     double x_lo, x_hi;
-    char before_zero[80], after_zero[80]; /* what happens on either side of x = 0; "": nothing */
+    char before_zero[80], after_zero[80]; /* what runs on either side of x = 0; "": nothing */
     size_t n_spans;
     struct chart_span *spans; /* in order of x */
     char note[160];           /* a line below all panels */

@@ -30,7 +30,7 @@ static const struct table_column columns[] = {
     {"freq_with_ghz", "GHz", TABLE_REAL, false, 3},
     TABLE_LIMITS("ipc_ratio", "", 3),               /* of code on dirty registers, against the same on clean ones */
     {"longest_us", "us", TABLE_REAL, false, 0},     /* the longest burst that was tried */
-    {"window_from_us", "us", TABLE_REAL, false, 0}, /* what was looked at, after the burst; < 0: before its end */
+    {"window_from_us", "us", TABLE_REAL, false, 0}, /* the window looked at, after the burst; < 0: before its end */
     {"window_to_us", "us", TABLE_REAL, false, 0},
     {"warmup_us", "us", TABLE_REAL, false, 0},
     {"period_us", "us", TABLE_REAL, false, 2},

@@ -21,7 +21,7 @@ struct trigger_look {
     bool lower, unsure;           /* a lower frequency or a higher level; may be lower, by less than can be reported */
     bool throttled, undecided;    /* at first, or nobody can tell */
     struct estimate instructions; /* until then: at least; at most, with the first slow sample */
-    double below, lasts_us;       /* what would have been found: a rate below this part of the full one, for so long */
+    double below, lasts_us;       /* detectable throttling: a rate below this part of the full one, for so long */
     double settled_us;            /* from its first instruction until it runs as it keeps running */
     double back_us, back_usual_us, back_most_us; /* of plain code after it until it leaves that level; 0: not lower */
 };
@@ -68,9 +68,9 @@ struct trigger_bursts {
     const char *what; /* as in the table: "count" */
     struct sequence sequence;
     struct payload plain;
-    struct segment null;         /* what is run instead of a burst */
+    struct segment null;         /* runs instead of a burst */
     double period_us, warmup_us; /* of samples; of plain code before a burst */
-    double from_us, to_us;       /* what is looked at, after the burst; before 0: of the burst itself */
+    double from_us, to_us;       /* the window looked at, after the burst; before 0: of the burst itself */
     double room_us;              /* bursts may last so long */
     double longest_us;           /* the longest burst so far */
     double change;               /* of log frequency that tells that the level changed meanwhile; 0: not checked */

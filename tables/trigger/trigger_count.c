@@ -31,7 +31,7 @@ struct search {
     const struct trigger_look *look;
     double long_us;
     double long_count;        /* counted instructions of a burst that lasts so long */
-    struct trigger_row plain; /* what a row has of them in any case */
+    struct trigger_row plain; /* the fields that all rows share */
     struct trigger_grades grades;
     int grade;
     struct threshold_trial trial[BURSTS_SEEN_MAX];
@@ -189,7 +189,7 @@ static int level_rows(struct search *s, struct table *rows, int plain, int from,
     static const struct estimate unknown = {NAN, NAN, NAN};
     int status = MACHINE_OK;
     if (from > plain) {
-        /* what the shortest bursts request is requested by so few */
+        /* the level of the shortest bursts is requested by so few */
         const double most = s->kernel->counted;
         struct trigger_row r = row_of_kind(s, SHORT, from);
         count_row(s, rows, &r, (struct estimate){most, 1, most}, 0, s->b->rounds);

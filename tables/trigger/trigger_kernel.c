@@ -114,7 +114,7 @@ static int search(struct density *d, struct machine_error *err)
     for (int demand = find_probe(d, RARE)->demand + 1; demand <= find_probe(d, 1)->demand && status == MACHINE_OK;
          demand++) {
         unsigned dense = 1, sparse = RARE;
-        for (size_t i = 0; i < d->n; i++) { /* what earlier bisections have shown */
+        for (size_t i = 0; i < d->n; i++) { /* results of earlier bisections */
             const struct probe *p = &d->probe[i];
             if (p->demand >= demand && p->density > dense)
                 dense = p->density;

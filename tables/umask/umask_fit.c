@@ -436,7 +436,7 @@ static void collect(const struct table *t, size_t row, struct collected *c)
                                                                        table_number(t, i, "slow_other")};
             continue;
         }
-        /* what is sparse, or waits for itself, may need less than its kind does */
+        /* sparse code, or code that waits for itself, may need less than its kind does */
         if (kernel_parse(name, &p, NULL, 0) == 0 && p.density == 1 && !p.kernel->latency_bound)
             add_share(&c->input, p.kernel->width, p.kernel->weight == KERNEL_HEAVY, share);
     }

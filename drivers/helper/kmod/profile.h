@@ -46,7 +46,7 @@ struct hold_call {
 	u32 ticket;      /* of the request that it carries */
 	u32 here;        /* of the request for which the hyper-thread came, */
 	u32 left;        /* and from which it went by its own clock */
-	u32 sent, ended; /* what is not ended is in flight */
+	u32 sent, ended; /* those not ended are in flight */
 	u64 ticks_max;   /* the longest time for which it was held */
 };
 /* Of a CPU that is sampled. Requests are numbered, so that one who comes late finds nothing to wait for. */

@@ -28,7 +28,7 @@ static void timer_look(void *with, struct profile_sight *out)
 	struct profile_here *c = with;
 
 	profile_switch_look(c->profile, out);
-	/* what a sibling that went by its own clock does since is as good as another task */
+	/* a sibling that left by its own clock is as good as another task */
 	out->other_switches += !profile_hold_lasts(&c->hold);
 }
 

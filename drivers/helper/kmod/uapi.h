@@ -262,7 +262,7 @@ struct characterize_trials {
 	__u32 nmis;             /* in all trials together, as of a repetition */
 	__u32 smis;
 	__u32 piece;            /* rounds between two looks at the clock, 0.25 ms or more; or `rounds` */
-	__u64 value;            /* what the workload returned at last */
+	__u64 value;            /* returned last by the workload */
 	__u64 longest;          /* ticks for which interrupts were masked, at most */
 	struct characterize_trial trial[CHARACTERIZE_TRIALS_MAX];
 };

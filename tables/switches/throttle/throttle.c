@@ -162,7 +162,7 @@ static int put_rows(struct table *rows, const struct cell *c, const struct switc
 {
     (void)err;
     unsigned number = 0;
-    /* what throttles to the end looks like full rate, and what comes before is measured by it */
+    /* throttling until the end looks like full rate, and distorts everything before it */
     if (s->unsettled[0]) {
         start_row(rows, c, s, UNDECIDED);
         table_put_number(rows, "n", (double)s->phases.runs_used);
