@@ -35,7 +35,7 @@ struct fake_helper {
     uint64_t tsc_step;     /* readings of chains advance by so many ticks; 0: by one */
     int msr_errno;
     uint64_t msr_value;
-    uint64_t register_value; /* what a repetition reads at its end */
+    uint64_t register_value; /* read at the end of a repetition */
 
     /* trials: a round takes so many ticks (0: 100) and half as many cycles; trial t of a call t ticks more */
     unsigned round_ticks;

@@ -36,7 +36,7 @@ struct plan {
     size_t twice_of; /* the step that `twice` of the repetitions wait for twice as long; PLAN_MAX = none */
     size_t twice;
     double drawn[PLAN_MAX], drawn_twice;
-    double moved[PLAN_MAX]; /* what split reads added to the durations, over all repetitions */
+    double moved[PLAN_MAX]; /* added to the durations by split reads, over all repetitions */
     size_t drawn_n, drawn_twice_n, drawn_interrupted;
 };
 

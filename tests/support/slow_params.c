@@ -262,7 +262,7 @@ bool slow_params_down(const struct slow_params *p, unsigned from, unsigned to, e
 
     const struct export_row *first = row_of_class(p, &p->throttles, from, k, n, says_throttle);
     double slower = (double)slow_params_speed(p, from, n) / (double)slow_params_speed(p, to, n), sum = 0;
-    for (int pass = 0; pass < 2; pass++) { /* what the throttles cost, then the phases */
+    for (int pass = 0; pass < 2; pass++) { /* the sum of the throttles, then the phases */
         double scale = sum > out->total_ps ? out->total_ps / sum : 1;
         for (size_t i = 0; first && i < p->throttles.n; i++) {
             const struct export_row *r = &p->throttles.row[i];

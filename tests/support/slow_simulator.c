@@ -478,7 +478,7 @@ static void count_piece(struct slow_scenario *s, unsigned cpu, int64_t dt)
     const struct slow_core *core = &s->core[c->core];
     struct sim_times *t = &s->out->tasks[c->row->task];
     double piece = (double)dt, speed = c->speed, ideal = piece * speed / speed_at(s, c->row, 0);
-    unsigned siblings = 0; /* what they demand */
+    unsigned siblings = 0; /* the level that they demand */
     for (unsigned i = 0; i < s->w->n_cpus; i++)
         if (i != cpu && s->cpu[i].core == c->core && cpu_demand(s, &s->cpu[i]) > siblings)
             siblings = cpu_demand(s, &s->cpu[i]);

@@ -98,7 +98,7 @@ PLAIN static void *take(const void *caller, size_t size, int fill)
     char *block = (char *)h + BEFORE;
     memset(block, fill, size);
     memset(block + size, FILL, AFTER);
-    errno = EUCLEAN; /* what succeeds may leave anything there: nobody is to look at it then */
+    errno = EUCLEAN; /* success may leave anything there: nobody is to look at it then */
     return block;
 }
 

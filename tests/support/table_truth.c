@@ -147,7 +147,7 @@ static bool resolved(const struct model_truth *t)
     for (size_t i = 0; i < t->n; i++) {
         const struct model_phase *p = &t->phases[i], *next = p + 1;
         if (p->kind == MODEL_RAMP || p->kind == MODEL_COLD)
-            return false; /* what is lost in it, and where it ends, is a matter of definition */
+            return false; /* the time lost in it, and where it ends, are a matter of definition */
         if (p->kind != MODEL_HALTED && p->duration_us < SHORT_US)
             return false;
         if (p->kind != MODEL_THROTTLED)

@@ -356,7 +356,7 @@ TEST(test_facts_of_this_cpu)
     assert_int_equal(f.nmi_watchdog, -1);
     assert_int_equal(f.timing_usable, tsc_usable(&leaves, "", note, sizeof note));
     assert_string_equal(f.timing_why, note);
-    /* what cannot be opened is not mapped, and only what is mapped can count */
+    /* a counter that cannot be opened is not mapped, and only a mapped one can count */
     assert_true(f.perf_errno >= 0 && f.perf_errno < 200 && f.perf_map_errno >= 0 && f.perf_map_errno < 200);
     assert_true(f.perf_errno == 0 || f.perf_map_errno == 0);
     if (f.perf_errno != 0 || f.perf_map_errno != 0)
@@ -476,5 +476,5 @@ TEST(test_auto_takes_what_works_and_says_so)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

@@ -44,7 +44,7 @@ struct listing {
     uint64_t chain[CHAINS]; /* addresses */
     unsigned chained[CHAINS];
     struct block entered; /* the variant whose block is still to come; of no kernel: none */
-    bool fenced;          /* whether an LFENCE was seen since then */
+    bool fenced;          /* an LFENCE was seen since then */
     unsigned failures;
 };
 

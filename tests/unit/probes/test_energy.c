@@ -25,7 +25,7 @@ struct scripted {
     double settled_us, sampled_us, longest_requested_us;
     size_t pieces;
     uint64_t repetition;
-    bool energy_read; /* what info tells of it is known only then */
+    bool energy_read; /* info reports its cores only then */
     uint64_t words[READINGS_MAX * STRIDE];
 };
 

@@ -214,7 +214,7 @@ TEST(test_invalid_repetitions_are_made_up_for)
         assert_int_equal(runs, kept);
         assert_int_equal(r.n_invalid, d.runs - kept);
         assert_int_equal(d.runs, good == 0 || good == 5 ? 16 : 4 * good);
-        /* what a machine that masks interrupts allows; and the whole time to settle */
+        /* as much as a machine that masks interrupts allows; and the whole time to settle */
         assert_true(d.longest <= 10000);
         assert_true(fabs(d.unsampled - 20000) < 1e-6);
         repetitions_free(&r);

@@ -221,7 +221,7 @@ static void draw(struct model *m, uint64_t seed)
     m->clock_jitter_ns = uniform(&x, 0, 20);
     m->noise_cycles = uniform(&x, 0, 10);
     for (size_t i = 0; i < m->n_interrupts; i++)
-        m->interrupts[i].rearm = 0; /* what the truth does not model */
+        m->interrupts[i].rearm = 0; /* the truth does not model it */
 }
 
 TEST(random_parameters)

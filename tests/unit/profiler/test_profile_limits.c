@@ -146,7 +146,7 @@ TEST(test_changes_that_samples_do_not_see)
     changes_cost(PROFILE_SOURCES, many / 100, many, 0, 100 * log1p(0.01));
     /* the level never rose */
     changes_cost(PROFILE_SOURCES, many, 0, 0, 0);
-    /* what a wide sibling does all the time changes nothing */
+    /* a sibling that is wide all the time changes nothing */
     changes_cost(PROFILE_SOURCES, many, many, 1, 0);
     /* it may be all of it, or nothing */
     changes_cost(0, many, many, 0, 0.5);

@@ -292,7 +292,7 @@ TEST(test_table_that_lacks_active_cores)
         assert_int_equal(r.result.n_doubts, cases[i].doubt != NULL);
         if (cases[i].doubt != NULL && strstr(r.result.doubts[0], cases[i].doubt) == NULL)
             fail_msg("%s", r.result.doubts[0]);
-        /* what is not seen may be as much as on the processor of the dissertation */
+        /* the unseen part may be as large as on the processor of the dissertation */
         assert_true(cases[i].doubt != NULL ? all->overhead.hi > 0.4 * 2.4 / (2.4 + 3.4) : all->overhead.hi < 0.1);
         run_end(&r);
     }

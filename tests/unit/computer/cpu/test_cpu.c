@@ -496,7 +496,7 @@ TEST(test_kinds_of_cores)
     look(server, "0-6");
     expect_kinds(server, "6:package 1; 3:package 0");
     look(server, "1,2,10");
-    expect_kinds(server, "10:"); /* what cannot be used differs from nothing */
+    expect_kinds(server, "10:"); /* a CPU that cannot be used differs from no CPU */
 
     make_desktop(&desktop, 8, 2);
     expect_kinds(&desktop, "7:");
@@ -599,7 +599,7 @@ TEST(test_affinity_is_set_and_restored)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }
 
 TEST_GROUP(make_server, remove_server)

@@ -398,7 +398,7 @@ TEST_WITH(throttling_of_core_and_package, renew_counted, NULL)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }
 
 TEST_GROUP(make_counted, remove_counted)

@@ -436,5 +436,5 @@ TEST_WITH(all_reasons_are_reported, make_root, remove_root)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

@@ -546,5 +546,5 @@ TEST_WITH(test_no_place_to_write_it_down, grow, fell)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

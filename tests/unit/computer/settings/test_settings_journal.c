@@ -101,7 +101,7 @@ TEST_WITH(test_a_journal_cut_anywhere, quiet_grow, quiet_fell)
         put_journal(t, text);
         assert_int_equal(settings_recover(&t->roots, report, sizeof report, &lives, &err), MACHINE_OK);
         quiet_is(t, "state", "(not there)");
-        /* what has a whole line is put back, all else is as it stands */
+        /* settings with a whole line are put back, all else stays */
         for (int i = 0; i < QUIET_FILES; i++) {
             const char *line = strstr(text, quiet_files[i].path);
             bool written = line != NULL && strchr(line, '\n') != NULL;
@@ -232,5 +232,5 @@ TEST_WITH(test_without_a_journal_nothing_is_changed, quiet_grow, quiet_fell)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

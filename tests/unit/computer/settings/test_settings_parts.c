@@ -542,5 +542,5 @@ TEST(what_was_changed_in_words)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

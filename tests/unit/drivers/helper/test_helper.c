@@ -88,7 +88,7 @@ TEST_WITH(test_counters, helper_rig_reset, helper_rig_close)
     helper_rig_prepare(wanted, 4);
     assert_int_equal(fake_helper.setup.n_counters, 3);
     assert_int_equal(fake_helper.setup.counter[0].source, CHARACTERIZE_CYCLES);
-    /* what the frequency needs comes first */
+    /* counters that the frequency needs come first */
     assert_int_equal(fake_helper.setup.counter[1].source, CHARACTERIZE_INSTRUCTIONS);
     assert_int_equal(fake_helper.setup.counter[2].source, CHARACTERIZE_RAW);
     assert_int_equal(fake_helper.setup.counter[2].config, 0x0728);
@@ -450,7 +450,7 @@ TEST_WITH(test_voltage, helper_rig_reset, helper_rig_close)
     assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x198, &value, &helper_rig.error),
                      MACHINE_OK);
     assert_true(value == fake_helper.msr_value); /* read now */
-    /* what was read at an end before all was prepared again is not of what is measured now */
+    /* a value read at an end before all was prepared again is not of this measurement */
     assert_int_equal(helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error), MACHINE_OK);
     helper_rig_prepare(wanted, 1);
     assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x198, &value, &helper_rig.error),

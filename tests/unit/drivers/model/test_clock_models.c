@@ -187,7 +187,7 @@ TEST(what_happens_is_found_and_nothing_else)
                 found += clock_found(&seen.phases, e);
                 guarded_free(&seen);
             }
-            if (found < seeds - (steps[s] > 10)) /* what 25 ns are too coarse for may be missed now and then */
+            if (found < seeds - (steps[s] > 10)) /* effects for which 25 ns are too coarse may be missed now and then */
                 fail_msg("%s, steps of %g ns: %u of %u", clock_event_name[e], steps[s], found, seeds);
         }
 }

@@ -515,7 +515,7 @@ TEST(test_a_voltage_that_cannot_be_read_is_missing_with_its_reason)
         assert_non_null(strstr(result.volts_missing, cases[i].why));
         assert_string_equal(trace_get(&result.trace, "volts_missing"), result.volts_missing);
         assert_true(result.trace.n > 0);          /* the rest is there */
-        assert_int_equal(inner.ran, 32 + 3 + 20); /* what samples cost; not four hundred times the same answer */
+        assert_int_equal(inner.ran, 32 + 3 + 20); /* cost of samples; not four hundred times the same answer */
         repetitions_free(&result);
         m.ops->close(&m);
     }
@@ -575,5 +575,5 @@ TEST(test_a_machine_without_registers_says_so)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

@@ -350,7 +350,7 @@ TEST_WITH(first_uses_that_are_refused, make_native, NULL)
     struct first_use_seen seen;
     struct machine_error err;
     struct first_use_request r = {.warm = kernel_named("256fma"), .warm_us = 1, .idle_us = 1, .observe_us = 1};
-    made.features = 0; /* what is not refused before lacks FMA */
+    made.features = 0; /* requests not refused for another reason lack FMA */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         r.warm_us = cases[i].warm_us;
         r.idle_us = cases[i].idle_us;

@@ -294,5 +294,5 @@ TEST(test_ranges)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

@@ -19,7 +19,7 @@ struct script {
     /* who comes onto the hardware before a look (from 0) */
     unsigned switch_before;
     void (*change)(struct profile_sight *s);
-    /* what happened */
+    /* the events */
     uint64_t now;
     struct profile_counts total;
     unsigned readings, looks, holds, releases, stores, walks;

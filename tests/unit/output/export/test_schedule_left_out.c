@@ -215,7 +215,7 @@ TEST(test_floating_frequency)
     assert_int_equal(schedule_from_tables(tables, 5, &s, all, sizeof all), -1);
     assert_non_null(strstr(all, "; throttling: it is undecided whether it throttles"));
     assert_null(strstr(all, "amx_bf16"));
-    /* what does not rest on the frequency stays */
+    /* parts that do not rest on the frequency stay */
     throttle_phase(&h, 1, 20);
     assert_int_equal(schedule_from_tables(tables, 5, &s, why, sizeof why), 0);
     assert_int_equal(s.n_throttles, 1);

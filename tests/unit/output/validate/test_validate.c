@@ -361,7 +361,7 @@ TEST(test_verdicts)
         const char *verdict;
     } cases[] = {
         {"level=0 : freq_ghz = 2.8", 2.8, 2.79, 2.81, "agrees"},
-        {"level=0 : freq_ghz = 2.8", 2.85, 2.849, 2.851, "agrees"}, /* what is printed as 2.8 ends there */
+        {"level=0 : freq_ghz = 2.8", 2.85, 2.849, 2.851, "agrees"}, /* values printed as 2.8 end there */
         {"level=0 : freq_ghz = 2.8", 2.86, 2.85, 2.87, "agrees"},   /* the limits reach it */
         {"level=0 : freq_ghz = 2.8", 2.86, 2.851, 2.869, "deviates"},
         {"level=0 : freq_ghz = 2.8", 2.74, 2.73, 2.749, "deviates"},

@@ -356,5 +356,5 @@ TEST(test_gold)
 
 BEFORE_TESTS
 {
-    setenv("CHARACTERIZE_DATA", "data", 1); /* what is documented of events */
+    setenv("CHARACTERIZE_DATA", "data", 1); /* documentation of events */
 }

@@ -149,7 +149,7 @@ TEST(costs)
     s = &m->v.side[KERNEL_LIGHT];
     is_near(s->once_us[2].value, -60 + 100 - 100. * 3 / 8);
     is_near(s->width[2].overhead.value, (-60 + 62.5) / 2);
-    is_near(s->width[2].overhead.lo, 0); /* what was granted may still hold */
+    is_near(s->width[2].overhead.lo, 0); /* the level granted may still hold */
     is_near(s->width[2].after.value, 0);
     made_end(m);
 }
@@ -186,7 +186,7 @@ TEST(measured_ones_decide)
     assert_string_equal(s->why,
                         "at 10 % of wide work in bursts of 100 us, all widths take the same time within 1 %, as "
                         "measured");
-    /* what limits do not tell apart */
+    /* differences within the limits */
     table_set_limits(&m->burst_at, 1, "saves_us", 20, -5, 45);
     table_set_limits(&m->burst_at, 1, "saves128_us", 60, 50, 70);
     conclude(m, &usual);

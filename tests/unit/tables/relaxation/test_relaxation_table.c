@@ -103,7 +103,7 @@ TEST(the_published_waits_come_back)
     }
     check_wait(&t, "512or", 2, 2 * m.wait_us, 0.1);
     assert_true(row(&t, "wait", "512fma", NULL, 2) == SIZE_MAX && row(&t, "wait", "256fma", NULL, 2) == SIZE_MAX);
-    /* what requests the same level keeps it; what requests a lower one does not */
+    /* code that requests the same level keeps it; code that requests a lower one does not */
     check_rearm(&t, "256fma", "512or", true, m.wait_us);
     check_rearm(&t, "512or", "256fma", true, m.wait_us);
     check_rearm(&t, "512fma", "512or", false, m.wait_us);

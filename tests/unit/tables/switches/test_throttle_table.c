@@ -223,7 +223,7 @@ static void draw_cold(struct model *m, struct rng *r, double *ratio, double *us)
     m->halt_us = rng_chance(r, 0.5) ? m->halt_us : 0;
     m->scenario.cold_us = rng_range(r, 5, 0.6 * *us);
     m->scenario.cold_factor = rng_range(r, 0.2, 0.6);
-    m->counts_throttle = rng_chance(r, 0.2); /* what is counted is known to be throttled */
+    m->counts_throttle = rng_chance(r, 0.2); /* counted throttling is certain */
 }
 
 /* Cold code hides when throttling begins: the limits allow for all of that, and the ratio is that of what follows. */
@@ -391,7 +391,7 @@ TEST(unlike_pairs_are_not_mixed)
     assert_null(strstr(text, "with 1 active core"));
     free(text);
     for (size_t row = 0; row < t.n_rows; row++)
-        table_set_number(&t, row, "duration_us_lo", NAN); /* what has no limits is not known */
+        table_set_number(&t, row, "duration_us_lo", NAN); /* a value without limits is not known */
     text = rig_findings(&table_throttle, &t);
     assert_null(strstr(text, " us"));
     free(text);

@@ -68,7 +68,7 @@ TEST(fields_come_back)
     assert_string_equal(table_missing_text(&t, 0, "kernel"), "amx");
     assert_true(isnan(table_missing_number(&t, 0, "active_cores")));
     assert_true(table_modelled(&t));
-    table_set_number(&t, 1, "freq_ghz", INFINITY); /* what is not finite is absent */
+    table_set_number(&t, 1, "freq_ghz", INFINITY); /* values that are not finite are absent */
     assert_true(isnan(table_number(&t, 1, "freq_ghz")));
     table_free(&t);
 }

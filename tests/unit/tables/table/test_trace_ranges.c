@@ -190,7 +190,7 @@ TEST(fewer_than_one_in_a_thousand_are_discarded)
         }
         snprintf(wanted, sizeof wanted, "%zu of %zu", bad, n);
         assert_string_equal(trace_get(&t, trace_discarded_key), wanted);
-        /* what cannot be put anywhere is not there; of what can, the time stays, and no value */
+        /* samples that cannot be placed are left out; of the others the time stays, but no value */
         assert_int_equal(t.n, i % 4 < 2 ? n : n - bad);
         for (size_t k = 0; k < t.n; k++) {
             bool here = i % 4 < 2 && k % 7 == 0 && k / 7 < bad;

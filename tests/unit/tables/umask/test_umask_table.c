@@ -286,7 +286,7 @@ static void measure_invalid(size_t most_events, bool constant, struct table *out
     invalid.most_events = most_events;
     invalid.constant = constant;
     struct machine machine = {.ops = &invalid.ops, .state = invalid.model.state};
-    /* what is not replaced goes to the model; it is closed through the wrapper */
+    /* operations that are not replaced go to the model; it is closed through the wrapper */
     assert_int_equal(tables_measure(&table_umask, &machine, &o, NULL, NULL, out, &err), MACHINE_OK);
     invalid.model.ops->close(&invalid.model);
 }

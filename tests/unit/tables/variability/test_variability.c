@@ -272,7 +272,7 @@ TEST(the_picture)
         for (size_t i = 0; i < c.panels[p].n_bars; i++)
             assert_true(c.panels[p].bars[i].to >= c.x_lo && c.panels[p].bars[i].to <= c.x_hi);
     }
-    /* what was published is hatched, and with the workload that it is of alone */
+    /* published values are hatched, and beside their own workload alone */
     for (size_t p = 0; p < c.n_panels; p++) {
         size_t hatched = 0;
         for (size_t i = 0; i < c.panels[p].n_bars; i++)
