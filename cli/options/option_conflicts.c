@@ -203,8 +203,9 @@ static int check_verdict(const struct options *o)
 {
     bool verdict = o->job == JOB_VERDICT;
     if (verdict && o->tables.burst_count > 0)
-        return refuse(BAD_USAGE, "--burst: --verdict takes a time alone, as in --burst 100us: what the work of a burst "
-                                 "takes in 128-bit code");
+        return refuse(BAD_USAGE,
+                      "--burst: --verdict takes a time alone, as in --burst 100us: the time of a burst's work "
+                      "in 128-bit code");
     if (!verdict && o->verdict.burst_us > 0)
         return refuse(BAD_USAGE, "--burst: --%s takes N,T: instructions every T, as in 1000,1ms", o->job_option);
     if (verdict && o->runs.given && o->runs.value < 3)

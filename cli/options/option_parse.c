@@ -339,7 +339,7 @@ static const struct option_row option_table[] = {
     {"siblings", "idle|busy", "The SMT siblings of active cores (default: idle)", WITH_TABLES, .take = take_siblings},
     {"burst", "N,T",
      "Only this row of --table burst: bursts of N instructions every T microseconds (also 10us, 1ms, 0.1s); with "
-     "--verdict T alone: what the work of a burst takes in 128-bit code (default: 100us)",
+     "--verdict T alone: the time of a burst's work in 128-bit code (default: 100us)",
      WITH_TABLE | WITH_ALL | WITH_VERDICT, .take = option_take_burst},
     {"share", "PERCENT", "With --verdict: how much of the work can be wide (default: 10)", WITH_VERDICT,
      .take = take_number, AT(verdict.share), 0.01, 100, "0.01 to 100 percent"},

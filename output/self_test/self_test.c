@@ -65,7 +65,7 @@ static void judge_energy(const struct self_test_readings *r, struct self_test_li
     for (size_t i = 1; i < r->n_energy; i++)
         fell += !(r->energy[i].joules > r->energy[i - 1].joules) || !(r->energy[i].seconds > r->energy[i - 1].seconds);
     double joules = last->joules - first->joules, seconds = last->seconds - first->seconds, watts = joules / seconds;
-    snprintf(l->text, sizeof l->text, "%.4g J in %.1f ms of scalar code and what lay between: %.3g W", joules,
+    snprintf(l->text, sizeof l->text, "%.4g J in %.1f ms of scalar code and the time between: %.3g W", joules,
              seconds * 1e3, watts);
     self_test_bound(l, fell > 0 ? NAN : watts, WATTS_LEAST, WATTS_MOST,
                     fell > 0 ? "it does not rise from reading to reading" : "no package takes this power");

@@ -536,7 +536,7 @@ static void lacks_text(const struct verdict_side *s, char *out, size_t size)
     else
         snprintf(
             out, size,
-            "what a burst of %s costs was not measured: table burst has none that are %g ms apart, as with --brief; "
+            "the cost of a burst of %s was not measured: table burst has none that are %g ms apart, as with --brief; "
             "--verdict without --input measures it",
             s->kernel[s->n - 1], VERDICT_APART_US / 1000);
 }
@@ -560,7 +560,7 @@ static void decide_modelled(const struct verdict *v, struct verdict_side *s)
     s->bits = c->bits;
     if (rival < s->n) {
         snprintf(s->why, sizeof s->why,
-                 "at %s, computed, %s and %s take %s and %s of the time: not to be told apart; %s", load,
+                 "at %s, computed, %s and %s take %s and %s of the time: too close to decide; %s", load,
                  s->kernel[best], s->kernel[rival], estimates_text(&c->time[best], 3, a),
                  estimates_text(&c->time[rival], 3, b), more_time(v, more));
         return;

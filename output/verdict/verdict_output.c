@@ -214,7 +214,7 @@ static void add_neighbor(const struct verdict *v, const struct estimate *e, cons
     if (!estimates_known(e))
         return;
     if (!verdict_resolved(e, VERDICT_SLOWDOWN_ENOUGH))
-        text_list_add(out, size, "; ", "what scalar code loses beside %s: %s", who,
+        text_list_add(out, size, "; ", "the loss of scalar code beside %s: %s", who,
                       unresolved(v, verdict_most(&percent), 100 * VERDICT_SLOWDOWN_ENOUGH, "%", text));
     else if (e->lo <= 0)
         text_list_add(out, size, "; ", "%s slows scalar code by at most %.2g %%", who,
@@ -293,7 +293,7 @@ static void put_programs(struct document *d, const struct verdict *v)
     if (!a->all || !a->wide || (!a->bits[KERNEL_HEAVY] && !a->bits[KERNEL_LIGHT]))
         return;
     document_section(d, DOCUMENT_EVERYWHERE, NULL,
-                     "What that means for programs (their defaults by processor model: doc/verdict.md)");
+                     "Consequences for programs (their defaults by processor model: doc/verdict.md)");
     for (size_t i = 0; i < a->all->n; i++) {
         const struct program *p = &a->all->program[i];
         const struct programs_advice t = programs_compare(a, p);

@@ -478,8 +478,8 @@ const struct table_kind table_energy = {
                  "idle_watts"},
     .drafted = {.keys = {"kernel", "active_cores", "mode"}, .values = {"nj_per_op"}, .only = "mode", .is = "automatic"},
     .excluded = {[CHOICE_SIBLINGS] = "the SMT siblings use energy, but their instructions are not counted",
-                 [CHOICE_CORUNNER] = "all active cores run what is measured, so that their energy can be divided by "
-                                     "what they execute"},
+                 [CHOICE_CORUNNER] = "all active cores run the measured code, so that their energy can be divided by "
+                                     "the instructions that they execute"},
     .plan = plan,
     .measure = measure,
     TABLE_KIND_VIEWS(views),

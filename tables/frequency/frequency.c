@@ -388,7 +388,7 @@ const struct table_kind table_frequency = {
         "Each kernel runs on the measured core while a growing number of other cores is kept busy, in slots of 3 ms "
         "between slots of the first kernel, in random order; the first 2.2 ms of each, in which the core halts and "
         "throttles, are skipped. The ratio compares each slot with those around it, which a clock that floats does not "
-        "disturb; that of the first kernel is the null: what is no larger is not reported. "
+        "disturb; that of the first kernel is the null: effects no larger are not reported. "
         "Core counts that share their frequencies form one group, as in published tables (G 3.1, table 3.1).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "active_cores", "level", "freq_ghz"},

@@ -445,7 +445,7 @@ static void tell_no_cost(FILE *out, const struct table *t, bool up_reported)
     else if (isinf(most))
         fputs("The cost of going down has no limits (more --runs would help)", out);
     else if (up_reported)
-        fprintf(out, "What going down costs is lost in the noise (at most %s us)", text);
+        fprintf(out, "The cost of going down is lost in the noise (at most %s us)", text);
     else
         fprintf(out, "No switch between the kernels costs more than %s us (upper 95 %% limit)", text);
 }

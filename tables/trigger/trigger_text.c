@@ -213,7 +213,7 @@ void trigger_findings(FILE *out, const struct table *t)
     }
     const char *why = counted ? NULL : estimates_no_levels(t);
     if (why && asks && t->n_rows) {
-        fprintf(out, "What triggers a level is not reported: %s.\n", why);
+        fprintf(out, "No triggers of levels are reported: %s.\n", why);
         return;
     }
     tell_unsupported(out, t);

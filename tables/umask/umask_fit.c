@@ -538,5 +538,5 @@ void umask_findings(FILE *out, const struct table *t)
                 disagreeing);
     else if (documented)
         fprintf(out, all_kinds ? "The documented umasks behave as Intel documents them.\n"
-                               : "These kernels do not contradict what Intel documents of its umasks.\n");
+                               : "These kernels do not contradict Intel's documentation of its umasks.\n");
 }

@@ -100,7 +100,7 @@ done
 run --verdict --input all --json v.json
 verdict "--input: the frequencies of a directory" test "$status" -eq 0
 verdict "... of which bursts so far apart are missing" test "$(json prefer)" = '"undecided",'
-verdict "... and that is the reason" grep -q 'what a burst of 512fma costs was not measured:' "$out"
+verdict "... and that is the reason" grep -q 'the cost of a burst of 512fma was not measured:' "$out"
 in=$tmp/lacking
 mkdir -p "$in/tables"
 cp -r all "$tmp"

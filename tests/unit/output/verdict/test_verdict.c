@@ -257,7 +257,7 @@ TEST(computed_ones_decide)
     s = conclude(m, &question);
     assert_int_equal(s->prefer, VERDICT_UNDECIDED);
     assert_string_equal(s->why,
-                        "what a burst of 512fma costs was not measured: table burst has none that are 5 ms apart, as "
+                        "the cost of a burst of 512fma was not measured: table burst has none that are 5 ms apart, as "
                         "with --brief; --verdict without --input measures it");
     made_end(m);
 }
