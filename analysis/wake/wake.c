@@ -21,7 +21,7 @@ enum { GRID = 512, BEYOND = 3, TREND_POINTS = 4, STRAYS = WAKE_STAGE_LEAST / 2 }
 
 #define SIGMA_LEAST 0.02 /* of log(first_us): the clock's drift is no stage */
 #define CAPPED 3.0       /* standard deviations beyond which a point counts no more */
-#define RATIO_LEAST 1.1  /* between the times of neighbouring stages */
+#define RATIO_LEAST 1.1  /* between the times of neighboring stages */
 #define TREND 1.05       /* between the first and the last third of a stage */
 #define STRAY_SHARE 0.15 /* of the points beyond a boundary: fewer of the other level are outliers */
 
@@ -103,7 +103,7 @@ static double least_ratio(const struct wake_series *s)
     return fmax(log(RATIO_LEAST), 2 * s->sigma);
 }
 
-/* Neighbours of one level, in the end, are one stage. */
+/* Neighbors of one level, in the end, are one stage. */
 static void merge(struct wake_series *s)
 {
     for (size_t i = 0; i < s->n_stages; i++)

@@ -459,7 +459,7 @@ static void count_energy(struct model_state *s)
     s->energy.seconds += seconds;
 }
 
-/* A neighbour on the core's sibling slows readings of the clock, and wakes after it was found out what they cost. */
+/* A busy sibling thread slows readings of the clock, and wakes after it was found out what they cost. */
 static double cost_off(const struct model_state *s, uint64_t repetition)
 {
     enum { COST_STREAM = 78 };

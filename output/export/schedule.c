@@ -338,7 +338,7 @@ static struct schedule_number mean_of(const struct schedule_point *p, size_t n, 
     return schedule_round(sum / (double)n, limits ? lo : NAN, limits ? hi : NAN, 1);
 }
 
-/* Neighbours with the frequencies of the first one of them become one turbo level; none where the frequency floats. */
+/* Neighbors with the frequencies of the first one of them become one turbo level; none where the frequency floats. */
 static bool put_turbos(struct schedule *s)
 {
     for (size_t i = 0, n = 0; i < s->n_points && !s->relative; i += n) {

@@ -60,7 +60,7 @@ struct schedule_point {
     struct schedule_number ratio_ppm[SCHEDULE_LEVELS_MAX]; /* of the first kernel's frequency; where it floats */
 };
 
-/* A turbo level: neighbouring numbers of active cores that share their frequencies. */
+/* A turbo level: neighboring numbers of active cores that share their frequencies. */
 struct schedule_turbo {
     int cpu;
     unsigned cores_lo, cores_hi;                     /* the first and the last number that was measured */

@@ -17,7 +17,7 @@
  */
 struct series_grid {
     double begin_us, end_us; /* of all samples, but for what few repetitions record beyond all others */
-    double period_us;        /* median distance of neighbouring samples; NaN when there are no neighbours */
+    double period_us;        /* median distance of neighboring samples; NaN when there are no neighbors */
     double unit_us;          /* microseconds of one unit of the chart's x axis; 1 unless it is changed */
     bool *left_out;          /* of each sample: not to be drawn */
 };
@@ -34,7 +34,7 @@ void plot_series_grid_free(struct series_grid *g);
 /*
  * The median over all repetitions of the values in each bin of the time axis (one period wide, at most `bins` bins).
  * Bins with fewer than a fifth of the usual number of values break the line: there the core was mostly halted. Of a
- * channel read at most once a repetition it is the running median of 21 neighbours in time, broken where they are more
+ * channel read at most once a repetition it is the running median of 21 neighbors in time, broken where they are more
  * than six times as far apart as in the mean. A series with a band gets the middle 80 % of each bin's values as limits.
  */
 void plot_series_median(const struct trace *t, const struct series_grid *g, enum trace_channel channel, size_t bins,

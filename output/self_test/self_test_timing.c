@@ -24,7 +24,7 @@ static const double COST_MOST = 0.5, COST_LEAST = -0.25, JITTER_MOST = 0.4;
  */
 static const double INTERRUPT_LEAST_US = 0.7;
 /* Linux ticks at most 1000 times a second; device interrupts, and what a loaded host takes, come in thousands: on a
- * guest with busy neighbours 4700 a second were seen, and a tenth of the time lost. The probes give up what is
+ * guest with busy neighbors 4700 a second were seen, and a tenth of the time lost. The probes give up what is
  * disturbed. With more than this, or half of the time lost in most repetitions, there is hardly anything else. */
 static const double INTERRUPTS_MOST = 30000, LOST_MOST = 0.5;
 /* Of the time; less may be chance. */
@@ -410,7 +410,7 @@ static size_t chain_ratios(const struct self_test_readings *r, double *ratios, s
 {
     struct chain_samples a = chain_samples_of(r, SELF_TEST_SHORT), b = chain_samples_of(r, SELF_TEST_LONG);
     size_t n = 0;
-    /* round by round, as the frequency may drift and a neighbour come and go */
+    /* round by round, as the frequency may drift and a neighbor come and go */
     for (size_t i = 1; i < r->n_stretches; i++)
         if (r->stretch[i].kind == SELF_TEST_LONG && r->stretch[i - 1].kind == SELF_TEST_SHORT) {
             double ratio = chain_ratio(&a, &b, i - 1, all);

@@ -268,7 +268,7 @@ static size_t rank_kernels(const struct view *v, size_t *order)
     return n;
 }
 
-/* Each kernel is compared with the first one of the level at hand, not with its neighbour: otherwise many small
+/* Each kernel is compared with the first one of the level at hand, not with its neighbor: otherwise many small
  * differences would add up to none. */
 static void levels_from_ratios(const struct view *v)
 {
@@ -319,7 +319,7 @@ static void group_kernel(struct point *p, size_t n)
     }
 }
 
-/* True if some kernel's group ends between two neighbouring numbers of cores. */
+/* True if some kernel's group ends between two neighboring numbers of cores. */
 static bool ends_between(const struct view *v, unsigned before, unsigned after)
 {
     for (size_t i = 1; i < v->n; i++) {
@@ -369,7 +369,7 @@ static int common_groups(const struct view *v, struct levels *out)
  * quarter are not steady themselves (their rounds differ, FREQUENCY_UNSTEADY). On a processor with fixed steps none of
  * this happens but by disturbance.
  *
- * Groups: neighbouring numbers of active cores at which a kernel's frequency is the same as the mean of those before
+ * Groups: neighboring numbers of active cores at which a kernel's frequency is the same as the mean of those before
  * them in the group; over all kernels the groups end where that of any kernel does.
  */
 static int analyse(struct point *points, size_t n, const struct again *again, size_t n_again, struct levels *out)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* GHz: the tenth, the middle and the ninth tenth of the slices. `even`: that tells the clock. Nothing makes a chain
- * too fast, so that the fastest ones agree where nothing slows them; where all are slowed, by neighbours of the guest,
+ * too fast, so that the fastest ones agree where nothing slows them; where all are slowed, by neighbors of the guest,
  * these scatter as well (a Granite Rapids guest: 90 % below 4.00, 98 % below 4.03 GHz, the clock at 4.09). */
 struct long_chain {
     double lo, middle, hi;

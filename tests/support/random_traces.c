@@ -13,7 +13,7 @@ enum { PLAN_MAX = TRUE_PHASES_MAX };
 
 /* A stretch of one state in the order of time. */
 struct step {
-    enum phase_kind kind; /* steady, throttle or halt: slow is what the neighbours make of it */
+    enum phase_kind kind; /* steady, throttle or halt: slow is what the neighbors make of it */
     double duration;      /* us, nominal */
     struct core_state state;
 };

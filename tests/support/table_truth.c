@@ -13,7 +13,7 @@
 static const double RELATIVE = 0.01, MICROSECONDS = 1;
 #define SHORT_US                                                                                                       \
     4.0 /* a phase that is shorter than about four samples of 1 us is not distinguished from what surrounds it */
-#define ALIKE 0.15 /* relative: neighbouring throttles that differ by less, or a rate within half of it from full */
+#define ALIKE 0.15 /* relative: neighboring throttles that differ by less, or a rate within half of it from full */
 
 struct check {
     const struct model *model;

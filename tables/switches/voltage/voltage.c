@@ -12,7 +12,7 @@
 #include "util/plain_text.h"
 
 enum { ROWS_OF_PLATEAU = 4 }; /* fewer are on the way from one plateau to the next */
-#define PLATEAU_VOLTS 0.004   /* medians of neighbours differ by less unless the voltage steps */
+#define PLATEAU_VOLTS 0.004   /* medians of neighbors differ by less unless the voltage steps */
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},

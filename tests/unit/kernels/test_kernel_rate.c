@@ -168,7 +168,7 @@ struct suspect {
 };
 
 /* How far apart (relative) the rates of a chain of adds lie, which are 1 whatever the block count: what slows chains
- * now and then, as a guest's neighbours do by 2 to 4 %, makes rates differ as much. INFINITY: not measured. */
+ * now and then, as a guest's neighbors do by 2 to 4 %, makes rates differ as much. INFINITY: not measured. */
 static double spread_of_chains(struct tally *tally)
 {
     double low = INFINITY, high = 0;

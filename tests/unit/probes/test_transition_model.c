@@ -84,7 +84,7 @@ static void print_both(const struct expected *e, size_t n, const struct phases *
         print_message("  warning  %s\n", p->warnings[i]);
 }
 
-/* License counters may tell apart what the clock does not: for the comparison such steady neighbours are one phase. */
+/* License counters may tell apart what the clock does not: for the comparison such steady neighbors are one phase. */
 static void join_at_one_frequency(struct phases *p)
 {
     for (size_t i = 1; i + 1 < p->n_phases; i++) {

@@ -125,7 +125,7 @@ TEST(test_waits_that_no_pause_outlasts)
     }
 }
 
-/* Neighbours that differ least become one where there are too many; every number of cores keeps a near frequency. */
+/* Neighbors that differ least become one where there are too many; every number of cores keeps a near frequency. */
 TEST(test_more_bins_than_there_is_room)
 {
     enum { CORES = 200 };

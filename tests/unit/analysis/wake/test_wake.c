@@ -199,7 +199,7 @@ TEST(drift_is_no_stage)
     assert_int_equal(s.n_warnings, 0);
 }
 
-/* Times from 0.06 to 90 us whatever the idle time, as beside busy neighbours: nothing is reported, and it says so. */
+/* Times from 0.06 to 90 us whatever the idle time, as beside busy neighbors: nothing is reported, and it says so. */
 TEST(scatter_is_reported)
 {
     struct wake_point p[96];

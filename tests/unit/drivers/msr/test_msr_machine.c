@@ -189,7 +189,7 @@ TEST(test_survey_of_turbo_limits)
     static const struct msr_part haswell_ep = {.intel = true, .family = 6, .model = 0x3f};
     static const struct msr_part client = {.intel = true, .family = 6, .model = 0x5e};
     struct registers r = {0};
-    /* neighbours with one limit are one entry */
+    /* neighbors with one limit are one entry */
     put(&r, MSR_TURBO_RATIOS, 0x22222224);
     expect_turbo(&r, &client, "1: 3.6, 2-4: 3.4", "non-AVX turbo 3.6 to 3.4 GHz", 1);
     /* one core */

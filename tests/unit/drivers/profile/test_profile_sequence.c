@@ -545,7 +545,7 @@ TEST(test_called_off_at_any_step)
 
 enum { CPUS = 6, TURNS = 5000 };
 
-/* Each CPU counts for itself; together they come in a row, with each interval between two neighbours. */
+/* Each CPU counts for itself; together they come in a row, with each interval between two neighbors. */
 TEST(test_turns_come_in_a_row)
 {
     struct profile_setup s = {.seed = 99, .mean_us = 20000};

@@ -231,7 +231,8 @@ TEST(test_surroundings_are_no_fault)
         test_parsed(&m, &none, (uint64_t)i, &r, &l);
         wrong += unexpected(what, &l, "");
         self_test_free(&r);
-        bool alone = i % 6 > 2; /* with a neighbour a chain may be undecided; no other line is reported instead */
+        bool alone = i % 6 >
+                     2; /* beside a busy sibling thread a chain may be undecided; no other line is reported instead */
         b = m.no_counters ? high : low;
         test_parsed(&m, &b, (uint64_t)i, &r, &l);
         wrong += unexpected(what, &l,
@@ -266,7 +267,7 @@ TEST(test_neighbours_are_no_throttling)
             for (unsigned b = a + 1; b < m.n_classes; b++)
                 m.transitions[a][b] = (struct model_transition){.n_steps = 1,
                                                                 .steps = {{.kind = MODEL_STEP_GRANT, .grant = b}}};
-        snprintf(what, sizeof what, "neighbour %d: %.2f of the time, each %.0f us", i, m.scenario.sibling.share,
+        snprintf(what, sizeof what, "sibling thread %d: %.2f of the time, each %.0f us", i, m.scenario.sibling.share,
                  m.scenario.sibling.period_us);
         test_parsed(&m, i < 10 ? &none : &stuck, (uint64_t)i, &r, &l);
         if (i < 10) {

@@ -558,7 +558,7 @@ TEST(test_limits_of_hybrid_parts)
     }
 }
 
-/* ---- neighbours that come and go ---- */
+/* ---- neighbors that come and go ---- */
 
 /* The supposed cost of chains is off by 10 cycles or so. By chains of 40 adds the frequencies of such a machine were
  * off by up to 3 %; those of a repetition still are by a tenth of that. */

@@ -75,7 +75,7 @@ static double reach_of(const struct table *t, const char *kernel, const char *co
 
 /*
  * All rows, and that no phase of the model is without its row. Left out is what holds a phase shorter than four samples
- * of 1 us: that, and where its neighbours begin and end, is not resolved (README, Limits).
+ * of 1 us: that, and where its neighbors begin and end, is not resolved (README, Limits).
  */
 static size_t check_rows(const struct model *m, const struct table *t)
 {

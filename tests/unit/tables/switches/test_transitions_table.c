@@ -18,7 +18,7 @@ struct expected {
     const char *kind;
     double latency, wait, overhead, from, to, first_sign;
     unsigned halts;
-    double slack; /* us: phases shorter than four samples, which may be taken for part of their neighbours */
+    double slack; /* us: phases shorter than four samples, which may be taken for part of their neighbors */
 };
 
 /* Adds a phase to what is expected; `final`: the frequency in the end. */
