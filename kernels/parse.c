@@ -71,8 +71,8 @@ static int refuse_unknown(const char *name, char *why, size_t size)
                       plain_shown(name).text, by_set ? by_set : nearest);
 }
 
-/* Of `count` entries that whose name is the longest that `name` begins with, a suffix or nothing after it, if it is
- * longer than that of `best`. */
+/* Finds among `count` entries the one with the longest name that `name` begins with, followed by a suffix or nothing,
+ * if it is longer than that of `best`. */
 static const struct kernel *find_entry(const struct kernel *all, size_t count, const char *name,
                                        const struct kernel *best)
 {

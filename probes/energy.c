@@ -95,7 +95,7 @@ static int add_other(const struct recording *r, const struct slots *slots, struc
     return 0;
 }
 
-/* Of a segment. 0, or -1: out of memory. */
+/* Adds the recording of a segment. 0, or -1: out of memory. */
 static int add_recording(const struct recording *r, const struct segment *segment, const struct slots *slots,
                          struct energy_stretch *out)
 {

@@ -15,7 +15,7 @@ static const double periods_us[SIZES] = {1, 4};
 /* So that what drifts is in both alike. */
 static const int order[ROUNDS][SIZES] = {{SMALL, LARGE}, {LARGE, SMALL}};
 
-/* Of a round: what groups of samples take, the mean of each, in cycles, or ticks where none are counted. */
+/* Groups of samples of a round: the mean time of each, in cycles, or ticks where none are counted. */
 struct sample_groups {
     int word, chain;
     size_t n[SIZES];
@@ -24,7 +24,7 @@ struct sample_groups {
     double all, ticks;          /* of all recordings whose ends were counted, in either unit */
 };
 
-/* Those of a recording: of samples without a chain, and not after one. */
+/* Adds the samples of a recording: those without a chain, and not after one. */
 static void sample_cost_take(struct sample_groups *g, const struct recording *r, int size)
 {
     double sum = 0;

@@ -43,8 +43,8 @@ enum { TRANSITION_NULL, TRANSITION_HELD_FROM, TRANSITION_HELD_TO };
  */
 void transition_defaults(struct transition_setup *s, const struct payload *from, const struct payload *to);
 
-/* Of longer recordings than this the period grows, from where the defaults end on: 10 ms a repetition all machines do,
- * and samples as fine as at the switch would be too many, and no better, far after it. */
+/* In longer recordings the period grows, from where the defaults end on: all machines do 10 ms a repetition, and
+ * samples as fine as at the switch would be too many, and no better, far after it. */
 #define TRANSITION_LONG_US 5000.0
 /*
  * A recording of so long, us. Beyond TRANSITION_LONG_US its period grows; the core voltage is not read, which would

@@ -108,7 +108,7 @@ void profile_advice(struct profile_result *r, size_t row);
 
 /* ---- terms.c: what the profiler takes from the tables: an export of this processor (--params) ---- */
 
-/* Of what is known without an export: nothing (*out), the published pause, no bins (*setup). */
+/* Fills in what is known without an export: nothing (*out), the published pause, no bins (*setup). */
 void profile_terms_none(struct profile_terms *out, struct profile_setup *setup);
 
 /*

@@ -167,7 +167,7 @@ void profile_sums_unsettled(struct profile_sums *sums, const struct profile_reco
 
 /* ---- limits ---- */
 
-/* Of values that lie evenly between 0 and twice their mean, 95 % lie within this share of the mean around it. */
+/* If values lie evenly between 0 and twice their mean, 95 % are within this share of the mean around it. */
 #define LIMITS_EVEN 0.95
 
 /* Without tables: what a change down and back costs on the processor of the dissertation, the mean over levels and

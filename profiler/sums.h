@@ -31,7 +31,7 @@ struct profile_sample {
     bool off_bins; /* not limited by the level, as far as a table tells that lacks the number of active cores */
 };
 
-/* Of the samples in which a value is above 0. */
+/* Sums over the samples in which a value is above 0. */
 struct profile_part_sums {
     uint64_t n;
     double w, wx, ww, wwx, wwxx; /* of weights and values */

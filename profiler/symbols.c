@@ -74,7 +74,7 @@ static size_t symbols_count(const struct symbols *s)
     return s->n;
 }
 
-/* Of those at one address the last is the one that counts. */
+/* The last one of the symbols at one address counts. */
 static int compare_symbols(const void *a, const void *b)
 {
     const struct symbol *x = a, *y = b;

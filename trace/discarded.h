@@ -21,7 +21,7 @@ struct discarded_run {
  */
 int discarded_note(struct trace *t, const struct discarded_run *list, size_t n);
 
-/* Such a list, gone through with discarded_next() from its text `at` on. */
+/* Iterates through such a list with discarded_next(), from its text `at` on. */
 struct discarded_list {
     const char *at;  /* the next entry */
     const char *why; /* the reason, why_length characters; of what cannot be read without a reason, all of it */

@@ -116,9 +116,9 @@ static struct usual_reading usual_reading(const struct recording *rec, const str
 }
 
 /*
- * Of a recording in which not every sample has a chain: its frequency, Hz, by all that it has. Times are averaged
- * first, and divided last: of values in steps of a clock only means are right. 0: every sample has one, or cycles are
- * counted; NaN: none has, or out of memory.
+ * The frequency, Hz, of a recording in which not every sample has a chain, by all chains that it has. Times are
+ * averaged first, and divided last: only means of values in steps of a clock are right. 0: every sample has one, or
+ * cycles are counted; NaN: none has, or out of memory.
  */
 static double pooled_hz(const struct recording *rec, const struct clock_words *s, double tsc_hz)
 {

@@ -66,7 +66,7 @@ struct trace_range {
 };
 const struct trace_range *trace_channel_range(enum trace_channel c);
 extern const struct trace_range trace_time_range; /* of time_us */
-/* Of lvl0 + lvl1 + lvl2, where all three are there: a core is at one level at a time. */
+/* The range of lvl0 + lvl1 + lvl2, where all three are there: a core is at one level at a time. */
 extern const struct trace_range trace_levels_range;
 bool trace_within(const struct trace_range *r, double value);
 /* Returns true if the values of sample i lie within their ranges; otherwise one line in `why` names the first that does
@@ -97,7 +97,7 @@ size_t trace_count_runs(const struct trace *t);
 /* Returns true if one of the samples begin..end has more than a voltage: scattered readings of that come one a
  * repetition. */
 bool trace_measured(const struct trace *t, size_t begin, size_t end);
-/* Of the samples with an IPC, the share that have a frequency, too; 0 where none has an IPC. */
+/* Returns the share of the samples with an IPC that have a frequency, too; 0 where none has an IPC. */
 double trace_frequency_share(const struct trace *t);
 /* The first of the samples first..past, of one repetition, whose time is after `time_us`; past: none is. */
 size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us);

@@ -108,7 +108,7 @@ static int next_line(struct reader *r)
     return ends_within(r) ? refuse_bytes(r, "") : 1;
 }
 
-/* Of a column that is known. */
+/* The name of a known column. */
 static const char *column_name(int column)
 {
     return column == COLUMN_RUN    ? "run"

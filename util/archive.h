@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 enum { ARCHIVE_MEMBERS_MAX = 16, ARCHIVE_NAME_MAX = 100 };
-/* Of all files together, unpacked; beyond it an archive is refused. */
+/* The size of all files together, unpacked; a larger archive is refused. */
 #define ARCHIVE_BYTES_MAX ((size_t)16 << 20)
 
 #define ARCHIVE_SKIPPED "sysroot/"

@@ -85,7 +85,7 @@ struct walk {
     char *rest; /* of the way, from malloc */
 };
 
-/* Of what another user may have put there: where it came from. */
+/* Says where a file came from that another user may have put there. */
 static const char *whose(const struct stat *s)
 {
     return is_trusted(s) ? "in another user's directory" : "of another user";

@@ -18,7 +18,7 @@ struct trials {
     double least_sigma, most_sigma;
 };
 
-/* Of the median `mean`, by the logarithm of sigma. */
+/* The likelihood at the median `mean`, by the logarithm of sigma. */
 struct at_median {
     const struct trials *t;
     double mean;

@@ -25,7 +25,7 @@ enum step {
 enum { OTHER_CORES, SIBLINGS, NEIGHBORS };
 static const double SECONDS = 60, SECONDS_BRIEF = 20; /* without --seconds */
 static const double WAKE_BRIEF = 40;                  /* below that many, few idle times */
-/* Of the time; the rest is that of first uses, and of getting ready. */
+/* Shares of the time; the rest is that of first uses, and of getting ready. */
 static const double share_of_step[STEPS] = {
     [FREQUENCY] = 0.26, [BURST_AT] = 0.06, [BURST_AT + 1] = 0.09, [BURST] = 0.05, [BURST + 1] = 0.14};
 static const double share_of_neighbor[NEIGHBORS] = {[OTHER_CORES] = 0.09, [SIBLINGS] = 0.06};

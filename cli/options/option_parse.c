@@ -466,7 +466,7 @@ static int take_other(const char *text, struct options *o)
     return 0;
 }
 
-/* That of a program that simulates, which no option need name. */
+/* Takes the argument of a program that simulates, which no option need name. */
 static int take_workload(const char *text, struct options *o)
 {
     static const struct option_row row = {.name = "simulate", .at = JOB_SIMULATE};

@@ -43,7 +43,7 @@ struct cpu_leaves {
     struct cpuid_regs power;      /* 80000007H: EDX[8] = invariant TSC */
 };
 void cpu_ask_leaves(cpuid_fn *cpuid, struct cpu_leaves *out);
-/* Of the CPU that this runs on. */
+/* Reads the CPUID leaves of the CPU that this runs on. */
 void cpu_read_leaves(struct cpu_leaves *out);
 
 /* The value after the colon of "name : value", a line of /proc/cpuinfo; NULL: the line is of something else. */

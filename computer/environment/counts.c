@@ -406,7 +406,7 @@ static int walk_all(const struct tree *t, struct task_walk *walk)
 
 /* ---- the first look ---- */
 
-/* Of a process's first thread: who it is. */
+/* Notes who a process is, from its first thread. */
 static void note_process(struct task_walk *walk, const char *tid)
 {
     char name[32];

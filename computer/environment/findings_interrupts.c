@@ -104,7 +104,7 @@ static bool same_mask(const struct cpu_mask *a, const struct cpu_mask *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* Those that may go where irqs[first] may, if it is the first of them. */
+/* Adds the commands for all IRQs that may go where irqs[first] may, if it is the first of them. */
 static void move_alike(const struct environment *e, size_t first, bool counted, struct moves *m)
 {
     char numbers[1000] = "", to[300], from[300];
@@ -319,7 +319,7 @@ static void look_at_workqueues(const struct environment *e, struct finding *f)
         findings_see_fact(e, f, ENV_WORKQUEUE_MASK);
 }
 
-/* Those of a kind that ran on the CPU; their milliseconds. */
+/* Lists the tasks of a kind that ran on the CPU; returns their milliseconds. */
 static double add_tasks(const struct environment *e, bool kernel, char *list, size_t size)
 {
     enum { REPORTED = 5 };

@@ -51,7 +51,7 @@ struct tree_names {
     size_t n;
     int error; /* of reading the folder */
 };
-/* Those that begin with `prefix`, at most 65536; tree_names_free. */
+/* Lists the names that begin with `prefix`, at most 65536; tree_names_free. */
 void tree_names(const struct tree *t, const char *path, const char *prefix, struct tree_names *out);
 void tree_names_free(struct tree_names *names);
 /* The same without an order and without memory: calls seen(name, data) for each; an error number of the folder. */

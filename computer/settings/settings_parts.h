@@ -58,7 +58,7 @@ int settings_open_folder(const struct settings_roots *r, const char *path);
 DIR *settings_open_list(const struct settings_roots *r, const char *path);
 /* The number in a name like "policy12"; -1: it is another name. */
 int settings_number(const char *name, const char *prefix);
-/* Those in the folder's names with this prefix, in its order; free() them. False: out of memory. */
+/* Lists the numbers in the folder's names with this prefix, in its order; free() them. False: out of memory. */
 bool settings_numbers(const struct settings_roots *r, const char *path, const char *prefix, unsigned **out, size_t *n);
 /* As access(2). */
 bool settings_accessible(const struct settings_roots *r, const char *path, int mode);

@@ -369,7 +369,7 @@ static void handle_events(struct model_core *c)
     model_license_update(c);
 }
 
-/* Of the payload, instructions per core cycle. */
+/* The payload's instructions per core cycle. */
 static double retired_per_cycle(const struct model_core *c, double throttle_factor)
 {
     return model_core_interrupted(c) ? 0 : c->need.ipc * throttle_factor * scenario_rate(c);

@@ -26,7 +26,7 @@ struct model_ramps {
     unsigned rise_to;
 };
 
-/* Of the entire series of repetitions, whatever runs in them: the frequency's wandering and the power limits. */
+/* State of the entire series of repetitions, whatever runs in them: the frequency's wandering and the power limits. */
 struct model_history {
     bool begun;
     struct model_random random;
@@ -34,7 +34,7 @@ struct model_history {
     int steps;                    /* of a floating clock, above or below where it began */
 };
 
-/* Of one repetition. */
+/* Surroundings in one repetition. */
 struct model_surroundings {
     double begin; /* of the repetition */
     bool sibling_runs;

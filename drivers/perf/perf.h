@@ -62,7 +62,7 @@ struct perf_system {
     unsigned license_features;       /* kernels that `run` can run; 0 = those of this CPU */
     unsigned general_counters;       /* of the logical CPU; 0 = not known */
 };
-/* Those of the running kernel and CPU. */
+/* Fills in the functions of the running kernel and CPU. */
 void perf_real_system(struct perf_system *out);
 
 /* ---- perf_counters.c ---- */

@@ -86,7 +86,7 @@ static int number_groups(struct compare_cell *cell)
     return bad;
 }
 
-/* Those of a large group that are far from its median. */
+/* Finds the values of a large group that are far from its median. */
 static void find_outliers(struct compare_cell *cell, int group, double sigmas, double *scratch)
 {
     size_t n = 0;

@@ -239,7 +239,7 @@ static int by_size(const void *a, const void *b)
     return (detail_count(x, "size") < detail_count(y, "size")) - (detail_count(x, "size") > detail_count(y, "size"));
 }
 
-/* Those with several members, where there are two such groups. */
+/* Lists groups with several members, if there are at least two. */
 static void put_groups(struct document *d, const json_t *list)
 {
     size_t n = 0, i;

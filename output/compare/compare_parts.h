@@ -52,7 +52,7 @@ bool compare_is_unlike(const struct compare_cell *cell, const struct compare_val
 /* Returns true if there are several groups, or values unlike the others. */
 bool compare_differs(const struct compare_cell *cell);
 
-/* Of a cell whose values are sorted: below which this share of them is. */
+/* The quantile of a cell whose values are sorted: this share of them is below it. */
 double compare_quantile(const struct compare_cell *cell, double share);
 
 enum compare_modelled { COMPARE_MEASURED, COMPARE_SOME_MODELLED, COMPARE_MODELLED };

@@ -82,7 +82,7 @@ static int by_trigger(const void *a, const void *b)
     return schedule_order((long[]){x->class_index, x->density}, (long[]){y->class_index, y->density}, 2);
 }
 
-/* Of kernels of a class that differ: the highest level, and the smallest count that requests it. */
+/* Keeps, of the kernels of a class that differ, the highest level, and the smallest count that requests it. */
 static void put_trigger(struct schedule_trigger *at, int level, struct schedule_number count)
 {
     if (level > (at->level.present ? at->level.value : -1)) {

@@ -131,7 +131,7 @@ struct schedule { /* its texts are those of the tables */
     size_t n_missing;
     struct schedule_missing *missing;
     size_t n_ignored; /* rows that stand for no class, have no level, or a value outside of the range of its unit */
-    /* Those, single values that cannot be, and what contradicts itself: all of them are in `missing`, too. The first as
+    /* Ignored rows, single impossible values, and contradictions: all of them are in `missing`, too. The first as
      * "TABLE: why", "" where there is none. */
     size_t n_left_out;
     char first_left_out[300];

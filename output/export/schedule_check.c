@@ -143,7 +143,7 @@ static int check_within(const char *list, size_t i, const char *name, const stru
                       (int)n->value, (int)hi);
 }
 
-/* Of two levels the higher one is never faster, by more than a part of a step of the clock and beyond both limits. */
+/* The higher one of two levels is never faster, by more than a part of a step of the clock and beyond both limits. */
 static bool is_faster(const struct schedule_number *b, const struct schedule_number *a)
 {
     int32_t least = b->has_limits ? b->lo : b->value, most = a->has_limits ? a->hi : a->value;

@@ -233,7 +233,7 @@ static double mean_wait(const struct schedule_relaxation *list, size_t n, size_t
     return known && shares > 0 ? sum / shares : longest;
 }
 
-/* Of sources that wait equally long the first one in the table. */
+/* Chooses the source that waits longest; of equal ones the first in the table. */
 static bool is_chosen(const struct schedule_relaxation *list, size_t n, const struct schedule_relaxation *r)
 {
     double mean = mean_wait(list, n, r->source);
@@ -247,8 +247,8 @@ static bool is_chosen(const struct schedule_relaxation *list, size_t n, const st
     return true;
 }
 
-/* Of several pairs of kernels between two classes, and of classes between two levels, the one that waits longest in the
- * mean, with all of its modes: shares of different pairs do not add up. */
+/* Chooses, of several pairs of kernels between two classes, and of classes between two levels, the one that waits
+ * longest in the mean, with all of its modes: shares of different pairs do not add up. */
 static bool choose_waits(struct schedule_relaxation **list, size_t *n)
 {
     struct schedule_relaxation *chosen = calloc(*n + 1, sizeof *chosen);

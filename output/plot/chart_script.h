@@ -78,7 +78,7 @@ size_t chart_longest(const struct chart_names *names);
 
 /* The height of a panel's plotting area. */
 int chart_panel_height(const struct chart_panel *p);
-/* Of cells: the height of the columns' names above them, and the side of one in an area of this width. */
+/* For cells: the height of the columns' names above them, and the side of one in an area of this width. */
 int chart_cells_above(const struct chart_panel *p);
 int chart_cells_side(const struct chart_panel *p, int width);
 /* The contents of the plotting area. */

@@ -15,7 +15,7 @@
 
 /* Phases at most, points of a curved one, and the panels' heights in pixels. */
 enum { COURSE_PHASES = 64, CURVE_POINTS = 32, COURSE_FIRST = 210, COURSE_OTHER = 150 };
-/* That much at least is shown before and after what happens. */
+/* At least so much is shown before and after the events. */
 static const double AROUND_US = 10;
 
 /* ---- a phase as a span ---- */

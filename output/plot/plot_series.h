@@ -48,9 +48,7 @@ void plot_series_median(const struct trace *t, const struct series_grid *g, enum
 size_t plot_series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel channel, size_t bins,
                          size_t budget, struct chart *c, struct chart_series *s);
 
-/*
- * Of the values of a channel the `share` quantile at either end (0.005: the middle 99 %), in *lo and *hi; from at most
- * 100 000 values, evenly taken. Returns the number of values looked at, 0: the channel holds none.
- */
+/* Finds the `share` quantile at either end of a channel's values (0.005: the middle 99 %), in *lo and *hi; from at most
+ * 100 000 values, evenly taken. Returns the number of values looked at, 0: the channel holds none. */
 size_t plot_series_range(const struct trace *t, const struct series_grid *g, enum trace_channel channel, double share,
                          double *lo, double *hi);

@@ -76,8 +76,8 @@ struct report_course {
     size_t table;       /* whose it is */
 };
 /*
- * Of the switches to wider or heavier code in the tables' details the one to the widest and heaviest kernel from the
- * narrowest and lightest, with most active cores, and of those in which something happens if there is any. False: there
+ * Chooses, of the switches to wider or heavier code in the tables' details, the one to the widest and heaviest kernel
+ * from the narrowest and lightest, with most active cores, and if possible one in which something happens. False: there
  * is none.
  */
 bool report_course_choose(const struct table *tables, size_t n, struct report_course *out);

@@ -8,7 +8,7 @@
 #include "util/order.h"
 
 enum { LEVELS = 3, KERNELS_MAX = 8 };
-/* Of the core's cycles a level takes nearly all in one kernel and hardly any in another. */
+/* Shares of the core's cycles: a level takes nearly all in one kernel and hardly any in another. */
 static const double NEARLY_ALL = 0.9, HARDLY_ANY = 0.1, MORE_THAN_ALL = 1.05;
 /* The same of ticks of the TSC, where the counter of cycles is the one that is wrong: cores run at a fifth of it to
  * three times as fast. */
@@ -164,7 +164,7 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
 static const double SCALAR_THROTTLED = 0.01, SLOW_RATE = 0.7;
 /* The first microsecond or two of new code run slowly because it is fetched: so little shows no throttling. */
 static const double SLOW_LEAST_US = 4, THROTTLED_LEAST = 0.1;
-/* Of samples of 1 us; longer ones were a halt, which is no throttling, or something else ran. */
+/* The longest throttled sample of 1 us; longer ones were a halt, which is no throttling, or something else ran. */
 static const double SLOW_MOST_US = 3;
 
 enum { SWITCH_US_MOST = 1024, ALL_BUT_ONE_OF = 6 };

@@ -16,7 +16,8 @@
 
 /* A step of the TSC that is more than a twentieth of the usual period of a microsecond tells too little of a sample. */
 static const double STEP_MOST_NS = 50;
-/* Of a sample: what a reading may take, and by how much nine samples of ten may miss their length. */
+/* Shares of a sample: the most and least time of a reading, and by how much nine samples of ten may miss their length.
+ *  */
 static const double COST_MOST = 0.5, COST_LEAST = -0.25, JITTER_MOST = 0.4;
 /*
  * A sample that took so much longer than its work does was interrupted: the shortest interrupt of a guest takes a
@@ -27,7 +28,7 @@ static const double INTERRUPT_LEAST_US = 0.7;
  * guest with busy neighbors 4700 a second were seen, and a tenth of the time lost. The probes give up what is
  * disturbed. With more than this, or half of the time lost in most repetitions, there is hardly anything else. */
 static const double INTERRUPTS_MOST = 30000, LOST_MOST = 0.5;
-/* Of the time; less may be chance. */
+/* Share of the time; less may be chance. */
 static const double SLOWED_REPORTED = 0.02;
 
 static double ticks_per_us(const struct self_test_readings *r)
@@ -232,9 +233,10 @@ enum { LOOP_INSTRUCTIONS = 2 };
  * stop in the kernel).
  */
 static const double INSTRUCTIONS_OFF = 0.001, CYCLES_OFF = 0.005, REFERENCE_OFF = 0.002;
-/* Of a sample of 4 us a reading takes up to 0.2 us. */
+/* A reading takes up to 0.2 us of a sample of 4 us. */
 static const double EVENT_UNDER = 0.01, EVENT_OVER = 0.05;
-/* Of the frequency by the chain of the timing machine; and what a step of the TSC adds, as a part of the chain. */
+/* Relative to the frequency by the chain of the timing machine; and the effect of a step of the TSC, as a part of the
+ * chain. */
 static const double CHAIN_OFF = 0.03, CHAIN_STEPS = 0.25;
 /* A chain that takes so many times what is usual was interrupted. */
 static const double CHAIN_INTERRUPTED = 2.5;

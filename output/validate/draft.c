@@ -158,7 +158,7 @@ static struct drafted drafted_figure(const struct claim *x, size_t figures)
     return d;
 }
 
-/* Those whose limits are so wide that the column does not hold them say nothing. */
+/* Leaves out figures with limits so wide that the column does not contain them: they say nothing. */
 static void leave_out_unknown(struct claims *c, size_t figures)
 {
     size_t kept = 0;

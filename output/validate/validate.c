@@ -261,7 +261,7 @@ double validate_precision(const struct sku_figure *f)
     return extreme && strcmp(f->column, "share") == 0 ? ALL_OR_NONE : f->rounding;
 }
 
-/* Of a range: half of it, and the precision of its ends. */
+/* The uncertainty of a range: half of it, and the precision of its ends. */
 static double uncertainty(const struct sku_figure *f)
 {
     return validate_precision(f) + (f->hi - f->lo) / 2;

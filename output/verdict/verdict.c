@@ -81,8 +81,8 @@ static struct estimate within_null(struct estimate e, const struct estimate *nul
     return (struct estimate){e.value, fmin(fmin(e.lo, 1 - null->hi), 0), fmax(fmax(e.hi, 1 - null->lo), 0)};
 }
 
-/* Of a kernel at so many active cores against plain code: by brackets, where there are some (what is not larger than
- * their null may be nothing), else by two frequencies. */
+/* The slowdown of a kernel at so many active cores against plain code: by brackets, where there are some (one no larger
+ * than their null may be nothing), else by two frequencies. */
 static struct estimate slowdown_of(const struct verdict *v, const char *kernel, double cores)
 {
     const struct table *t = v->tables.frequency;
@@ -182,7 +182,7 @@ static struct estimate assumed_rate(const struct verdict *v, const struct verdic
     return estimate_around(pow(v->question.speedup, doublings / all), 0);
 }
 
-/* Of bursts that are far apart the row whose number of instructions is the nearest; t->n_rows: there is none. */
+/* Returns the row of bursts far apart whose number of instructions is the nearest; t->n_rows: there is none. */
 static size_t far_apart(const struct table *t, const char *kernel, double count)
 {
     size_t best = t->n_rows;

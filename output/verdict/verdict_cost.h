@@ -43,7 +43,7 @@ struct verdict_cost {
     struct estimate pays_from_share[VERDICT_WIDTHS_MAX]; /* the same share if it never returns; 2: no share does */
 };
 
-/* Of n widths, ascending, the best and those that equal it. */
+/* The best of n widths, ascending, and those that equal it. */
 struct verdict_ranked {
     size_t rival;    /* one that the limits do not tell from the best; n: there is none */
     size_t chosen;   /* the narrowest of those that equal the best, itself among them */

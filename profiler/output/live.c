@@ -218,7 +218,7 @@ static char *break_line(char *text)
     return blank + 1;
 }
 
-/* Of the selected row: what it is, who slows it, what would help. */
+/* Draws the selected row: what it is, who slows it, what would help. */
 static void draw_detail(int line, const struct profile_row *row, const struct profile_result *r)
 {
     char text[1200] = "", plain[PROFILE_NAME_MAX];

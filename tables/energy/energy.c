@@ -375,7 +375,7 @@ static void tell_kernels(FILE *out, const struct table *t, const char *mode, con
         fprintf(out, ".\n");
 }
 
-/* That PAUSE ran at another frequency than the kernel whose power it is subtracted from. */
+/* Warns that PAUSE ran at another frequency than the kernel whose power it is subtracted from. */
 static void tell_idle(FILE *out, const struct table *t, bool fixed)
 {
     size_t differ = 0, most = 0;
@@ -398,7 +398,7 @@ static void tell_idle(FILE *out, const struct table *t, bool fixed)
                 fixed ? "; the rows at a fixed frequency are" : "; use --fixed-frequency to measure those");
 }
 
-/* That not all active cores are in the package or on the die whose energy was counted. */
+/* Warns that not all active cores are in the package or on the die whose energy was counted. */
 static void tell_counted(FILE *out, const struct table *t)
 {
     for (size_t i = t->n_rows; i-- > 0;) {

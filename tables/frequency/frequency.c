@@ -70,7 +70,7 @@ static size_t frequency_kernels(const struct tables_context *x, struct payload *
     return tables_each_once(out, tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, out, t));
 }
 
-/* Of n kernels those of a cell: the first and the last one of what is measured again. Returns how many. */
+/* Chooses the kernels of a cell from n: the first and the last one if it is measured again. Returns how many. */
 static size_t kernels_of_cell(bool again, struct payload *kernels, size_t n)
 {
     if (!again || n < 2)

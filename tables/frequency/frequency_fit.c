@@ -83,7 +83,7 @@ struct levels {
     struct frequency_group *groups; /* in each, no kernel's frequency changes; free() */
 };
 
-/* Of what was measured again, and of all limits, this part may be disturbed before a frequency is said to float. */
+/* Shares of the repeated measurements, and of all limits, that may be disturbed before a frequency is said to float. */
 #define AGAIN_MOST 0.25
 #define UNSTEADY_MOST 0.25
 #define OF_MANY 2.5      /* times its limits two kernels must differ: many are compared, and one in 20 does by 1 */

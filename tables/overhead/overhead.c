@@ -38,7 +38,7 @@ static const struct table_column columns[] = {
 
 /* ---- plan ---- */
 
-/* Those whose transitions were published, 256or for throttling alone, and tiles. */
+/* The kernels whose transitions were published, 256or for throttling alone, and tiles. */
 static const char *const usual[] = {"128fma", "256or", "256fma", "512or", "512fma", "amx"};
 
 /* The wider, then the heavier, then the denser kernel is taken to be the one that requests the lower level. */

@@ -71,7 +71,7 @@ void sku_free(struct sku *s);
 int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, struct machine_error *err);
 /* The names of the shipped ones, as data_file_list. */
 int sku_list(const char *data_dir, char ***names, size_t *n);
-/* Those of microarchitectures. */
+/* The same for microarchitectures. */
 int sku_list_common(const char *data_dir, char ***names, size_t *n);
 
 /*

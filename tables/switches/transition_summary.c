@@ -20,8 +20,8 @@ enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 };
 #define BEFORE_US 1.0
 /* Relative: a ratio so near to a fraction is that. */
 #define FRACTION_WITHIN 0.02
-/* Of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not, the
- * finding is the same. */
+/* Share of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not,
+ * the finding is the same. */
 #define BORNE_OUT 0.4
 /* Relative: by so much less throttling may make a chain tell, of which it slows the first adds. */
 #define CHAIN_SLOWED 0.05

@@ -241,8 +241,8 @@ enum tables_cores {
     CORES_DOUBLED, /* 1, 2, 4, ... */
     CORES_EVERY
 };
-/* Those of --active-cores (0 = all), else `otherwise`. Ascending, each once, none above the cores that may be used.
- * Returns how many, at most TABLES_CORES_MAX. */
+/* The numbers of --active-cores (0 = all), else `otherwise`. Ascending, each once, none above the cores that may be
+ * used. Returns how many, at most TABLES_CORES_MAX. */
 size_t tables_active_cores(const struct tables_context *x, enum tables_cores otherwise, unsigned *out);
 /* machine_setup with what the options say about CPUs, co-runners and siblings, for this cell. */
 struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c);

@@ -117,7 +117,7 @@ int trigger_bursts_run(struct trigger_bursts *b, const struct segment *segments,
 typedef int trigger_round(struct trigger_bursts *b, struct machine_error *err);
 int trigger_bursts_rounds(struct trigger_bursts *b, unsigned least, size_t kinds, trigger_round *round, double share,
                           struct trigger_grades *grades, struct machine_error *err);
-/* That the plain code after the repetitions of a kind is not throttled any more; else MACHINE_CANNOT. */
+/* Checks that the plain code after the repetitions of a kind is no longer throttled; else MACHINE_CANNOT. */
 int trigger_bursts_settled(const struct trigger_bursts *b, size_t kind, struct machine_error *err);
 /* The level that those of a kind agree on, as trigger_agreed; their frequency, and that without a burst; its ratio, and
  * that of the rates. */
@@ -153,7 +153,7 @@ void trigger_put_bursts(const struct trigger_bursts *b, struct table *rows);
 /* Adds an entry of what could not be measured: `why`, formatted, and what would help. */
 __attribute__((format(printf, 5, 6))) void
 trigger_put_missing(const struct cell *c, struct table *rows, const char *what, unsigned density, const char *why, ...);
-/* That the repetitions of `of` do not agree, as missing. */
+/* Adds as missing that the repetitions of `of` do not agree. */
 void trigger_put_disagreement(const struct trigger_bursts *b, struct table *rows, const char *of);
 
 /* ---- the cells ---- */

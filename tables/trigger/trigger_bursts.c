@@ -34,9 +34,9 @@ enum { TRIES = 12, UNSETTLED_LEAST = 10 };
  * 650 us and more (D). */
 #define USUAL_FROM_US 150.0
 #define WINDOW_US 100.0
-/* Of either half of a window: their median needs so many. */
+/* The least samples in either half of a window, for their median. */
 enum { SAMPLES_LEAST = 6 };
-/* Of the repetitions of a kind, so many reach the grade that they agree on, ... */
+/* Share of the repetitions of a kind that must reach the grade that they agree on, ... */
 #define AGREE 0.8
 /* ... and so many at most go beyond it, which 1 - AGREE is not quite. */
 #define BEYOND 0.2

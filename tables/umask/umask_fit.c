@@ -420,7 +420,7 @@ struct collected {
     struct meaning_change *changes; /* room for one a row */
 };
 
-/* Of the umask of a row. */
+/* Collects the shares of a row's umask. */
 static void collect(const struct table *t, size_t row, struct collected *c)
 {
     c->input.n_kinds = c->input.n_changes = 0;

@@ -304,7 +304,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 /* ---- the best without the trials before the mode ---- */
 
-/* Of a workload's rows, the one of the least spread when warm, *out; t->n_rows: there is none. */
+/* Returns the row of a workload with the least spread when warm, *out; t->n_rows: there is none. */
 static size_t best_warm(const struct table *t, const char *workload, struct repeatability *out)
 {
     size_t best = t->n_rows;

@@ -57,7 +57,8 @@ static int record(struct machine *m, const struct payload *p, unsigned i, struct
     return m->ops->run(m, &request, rec, err);
 }
 
-/* Of the uninterrupted samples: ticks, instructions and cycles each, by the first counter; NaN when there are none. */
+/* Means of the uninterrupted samples: ticks, instructions and cycles each, by the first counter; NaN when there are
+ * none. */
 struct means {
     double ticks, instructions, cycles;
 };

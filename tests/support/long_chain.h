@@ -23,7 +23,7 @@ struct long_chain_slices {
 
 /* Up to n more of them, on a CPU (-1: where it runs now), which is left again. 0, or -1: it cannot run there. */
 int long_chain_add(int cpu, double tsc_hz, size_t n, struct long_chain_slices *to);
-/* Of all slices so far, of which there is one at least; sorts them. */
+/* The range of all slices so far, at least one; sorts them. */
 struct long_chain long_chain_of(struct long_chain_slices *s);
 
 /* 200 slices on a CPU (-1: where it runs now), which is left again. 0, or -1: it cannot run there. */

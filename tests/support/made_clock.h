@@ -19,7 +19,7 @@ struct made_clock {
     unsigned chain[MADE_CHAINS];
     uint64_t reads; /* so far */
 };
-/* Of this thread; there is one. */
+/* The clock of this thread; there is one. */
 extern struct made_clock made_clock;
 
 /* From now on RDTSC reads it. False: this system has no way to do so. */

@@ -203,7 +203,8 @@ static bool says_throttle(const struct export_row *r)
     return r->duration != ABSENT;
 }
 
-/* Of the rows between two that say it: those at n, else at the next higher, else at the highest; the first of them. */
+/* Finds, among the rows between two that have the value, those at n, else at the next higher, else at the highest;
+ * returns the first of them. */
 static const struct export_row *row_at(const struct export_rows *rows, int64_t from, int64_t to, unsigned n,
                                        row_says says)
 {

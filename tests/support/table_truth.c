@@ -510,7 +510,8 @@ static void check_overhead(struct check *c, size_t row)
     cell(c, row, "breakeven_us", t.breakeven_us);
 }
 
-/* Of all active cores. The voltage is that of the kernel's own frequency and boosts, or of a lower, fixed one. */
+/* The power of all active cores. The voltage is that of the kernel's own frequency and boosts, or of a lower, fixed
+ * one. */
 static double steady_watts(const struct check *c, const char *kernel, unsigned cores, double fixed, double *boost)
 {
     struct payload p = rig_payload(kernel);

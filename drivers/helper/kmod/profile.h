@@ -20,7 +20,7 @@ struct profile;
 
 /* ---- profile_switch.c: who runs on each CPU ---- */
 
-/* Of a CPU; written there with interrupts masked, read by others. */
+/* Context switches of a CPU; written there with interrupts masked, read by others. */
 struct profile_switches {
 	seqcount_t seq;
 	struct profile_task now, before;
@@ -49,7 +49,7 @@ struct hold_call {
 	u32 sent, ended; /* those not ended are in flight */
 	u64 ticks_max;   /* the longest time for which it was held */
 };
-/* Of a CPU that is sampled. Requests are numbered, so that one who comes late finds nothing to wait for. */
+/* Holds siblings of a sampled CPU. Requests are numbered, so that one who comes late finds nothing to wait for. */
 struct profile_hold {
 	u32 ticket;  /* of the last request */
 	u32 open;    /* the request that is to be waited for; 0: none */

@@ -194,7 +194,7 @@ static void add_curve(struct chart *c, struct chart_panel *p, const char *name, 
     }
 }
 
-/* Those of other policies, across. */
+/* Draws the levels of other policies across. */
 static void add_levels_of_others(const struct sim_report *r, struct chart *c, struct chart_panel *p)
 {
     static const enum sim_policy others[] = {SIM_STOCK, SIM_ORACLE};

@@ -22,7 +22,7 @@ static bool runnable(const struct kernel *k)
     return (k->features & ~kernel_cpu_features()) == 0 && kernel_request_permission(k->features, why, sizeof why) == 0;
 }
 
-/* Those of kernels/memory.inc, of each width. Returns how many. */
+/* Checks the kernels of kernels/memory.inc, of each width. Returns how many. */
 static size_t check_memory_kernels(void)
 {
     static const struct {

@@ -104,7 +104,7 @@ TEST(disturbed_repetitions_are_made_up_for)
     repetitions_free(&r);
 }
 
-/* Of the 20 us after time 0 those count whose samples grow: none, where it would be at the end or later. */
+/* Only the samples in the 20 us after time 0 that grow count: none, where growth would begin at the end or later. */
 TEST(there_is_room_for_samples_that_grow)
 {
     static const struct {

@@ -194,7 +194,7 @@ TEST(test_random_exports)
     assert_true(n_read > rng_rounds(EXPORTS) / 10 && n_refused > 0);
 }
 
-/* Of the list `missing` that alone is named which may be the reason. */
+/* Only an entry of `missing` that may be the reason is named. */
 TEST(test_emptied_frequencies)
 {
     static const struct {

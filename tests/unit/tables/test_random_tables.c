@@ -68,7 +68,7 @@ TEST(a_varying_count_is_not_taken_for_a_smaller_one)
     assert_true(truth_sum(&scores, NULL).cells > 0);
 }
 
-/* Of processors that nothing was tuned to: 95 % limits hold in nine of ten cells at least. */
+/* On processors that nothing was tuned to, 95 % limits hold in nine of ten cells at least. */
 static void limits_hold(const struct table_kind *kind, unsigned long first, unsigned long n)
 {
     start();

@@ -359,7 +359,7 @@ TEST(few_chains_in_steps_tell_the_frequency)
     assert_true(fabs(off) < 0.01);
 }
 
-/* Of repetitions at another clock, each is reckoned with its own. */
+/* Repetitions at another clock are reckoned with their own. */
 TEST(ipc_is_that_of_any_clock)
 {
     struct model m;

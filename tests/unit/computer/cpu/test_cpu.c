@@ -260,7 +260,7 @@ static void expect_near(struct rig *r, unsigned active, bool siblings, unsigned 
     assert_int_equal(c.in_die, in_die);
 }
 
-/* Those whose energy is counted with that of the measured CPU, 5: cores, not threads. */
+/* Cores whose energy is counted with that of the measured CPU, 5: cores, not threads. */
 TEST(test_active_cores_of_a_package_and_of_a_die)
 {
     struct rig *r = *state;

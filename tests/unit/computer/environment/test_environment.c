@@ -31,7 +31,7 @@ static int make_own(void **state)
     return 0;
 }
 
-/* Of the tree that all tests share, what most of them change. */
+/* Renews the part of the shared tree that most tests change. */
 static int renew_tree(void **state)
 {
     fake_environment_renew(*state);

@@ -262,7 +262,7 @@ TEST(test_commands)
                     "replace mitigations=off with mitigations=auto,nosmt on the kernel command line and reboot");
 }
 
-/* Those alike are moved together, to where each may go without the CPU, and back to where they might go. */
+/* IRQs that are alike are moved together, to where each may go without the CPU, and back to where they might go. */
 TEST(test_irqs)
 {
     struct computer c;
@@ -302,7 +302,7 @@ TEST(test_irqs)
     findings_free(&f);
 }
 
-/* Those that the kernel alone places are in no command, and where there are no others there is none. */
+/* IRQs that only the kernel places are in no command, and where there are no others there is none. */
 TEST(test_irqs_that_nobody_moves)
 {
     struct computer c;

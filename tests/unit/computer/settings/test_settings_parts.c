@@ -200,7 +200,7 @@ TEST(limits_that_liblikwid_is_requested)
     }
 }
 
-/* Of the register that one bit alone is changed; what is shorter than it is none. */
+/* Only that one bit of the register is changed; a shorter value is none. */
 TEST(the_turbo_bit)
 {
     char root[FOLDER_PATH_MAX], path[300], text[20];

@@ -223,7 +223,7 @@ TEST_WITH(test_back_to_base, quiet_grow, quiet_fell)
     quiet_all_are(t, 0);
 }
 
-/* That cgroups may have cpusets isolates nobody: without a partition the part does not stand. */
+/* Cgroups that may have cpusets isolate nobody: without a partition the part does not stand. */
 TEST_WITH(test_controller_alone, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;

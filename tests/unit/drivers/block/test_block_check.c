@@ -22,7 +22,7 @@ static void text_of_code(const char *code, struct block_text *text)
         text->code[text->n++] = (uint8_t)byte;
 }
 
-/* Of an instruction its name alone: how operands are written is the disassembler's. */
+/* Leaves only an instruction's name: how operands are written is up to the disassembler. */
 static void cut_operands(char *text)
 {
     char *from = strpbrk(text, " '"), *to = strrchr(text, '\'');

@@ -8,7 +8,7 @@
 #include "tests/support/golden.h"
 #include "tests/support/test.h"
 
-/* Of a file: its head, code, symbols, sections, and at its very end the names. */
+/* The parts of a file: its head, code, symbols, sections, and at its very end the names. */
 enum { CODE = 24, SYMBOLS = 5, SECTIONS = 4 };
 static const char names[] = "\0f\0late\0block_end\0block";
 struct made_elf {

@@ -305,7 +305,7 @@ TEST(a_throttle_of_a_few_samples)
     assert_true(right + 1 >= cases);
 }
 
-/* Of few repetitions by a coarse clock a step of 3 % would not surely be found; but the core has halted for it. */
+/* A step of 3 % in few repetitions by a coarse clock would not surely be found; but the core has halted for it. */
 TEST(a_small_step_with_a_halt_is_one)
 {
     unsigned right = 0;

@@ -419,7 +419,7 @@ TEST(test_models_without_levels_are_refused)
     assert_int_equal(profile_open_model("no-such-model", "data", 1, 1, &source, &err), MACHINE_BAD_INPUT);
 }
 
-/* Those with other ways of changing: ramps instead of halts, two levels, one core group, no turbo. */
+/* Models with other ways of changing: ramps instead of halts, two levels, one core group, no turbo. */
 TEST(test_other_models_work_as_well)
 {
     static const char *const names[] = {"core-i9-7940x", "core-i5-1035g4", "xeon-w-2104"};

@@ -15,7 +15,7 @@ static void expect(const json_t *o, const char *key, const char *value)
         fail_msg("%s is %s, not %s", key, is ? is : "missing", value);
 }
 
-/* Of the processors the first is reported, and how many there are; of files those that can be read. */
+/* The first of the processors is reported, and how many there are; and the files that can be read. */
 TEST(what_the_system_says_of_itself)
 {
     char sys[FOLDER_PATH_MAX], proc[FOLDER_PATH_MAX];

@@ -88,7 +88,7 @@ TEST(classes_are_levels)
     table_free(&t);
 }
 
-/* Of hybrid parts the limits of E cores are theirs alone. */
+/* Limits of E cores of hybrid parts are theirs alone. */
 TEST(kinds_of_cores_have_their_own)
 {
     struct table t, out;

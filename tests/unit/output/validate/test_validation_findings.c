@@ -146,7 +146,7 @@ TEST(no_transition_where_levels_are)
     table_free(&f);
 }
 
-/* Of 16 CPUs number 7 is faster, 3 and 4 are slower. */
+/* Among 16 CPUs number 7 is faster, 3 and 4 are slower. */
 static void add_cores(struct table *t, const char *kernel, double ghz)
 {
     for (unsigned cpu = 0; cpu < 16; cpu++) {

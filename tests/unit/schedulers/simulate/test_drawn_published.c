@@ -12,7 +12,7 @@
 
 enum { SEEDS = 20 };
 
-/* Of the program that is not, or not all, wide: as the dissertation has it, the benchmark. */
+/* Losses of the program that is not, or not all, wide: as the dissertation has it, the benchmark. */
 struct lost {
     double overhead, changing; /* fractions of its ideal time; changing: throttled and halted */
     uint64_t transitions;

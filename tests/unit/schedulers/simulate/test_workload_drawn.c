@@ -66,7 +66,7 @@ static void see_deed(void *to, const struct sim_row *row)
     d->syscalls += row->syscall;
 }
 
-/* Of the n threads of a task; their number. */
+/* Reads the deeds of a task's threads; returns their number. */
 static size_t deeds_of(const struct sim_workload *w, const char *task, struct deeds out[STREAMS_MAX])
 {
     size_t n = 0;
