@@ -20,7 +20,7 @@
 #define BEFORE_GROWS 4
 #define SURELY 0.2 /* of what suffices: where A is slower now and then its upper limit is 1 */
 #define BEFORE_MOST_US 40e3
-#define SAMPLES_LEAST 0.25 /* of those that a slot has, or it tells nothing */
+#define SAMPLES_LEAST 0.25 /* of those that a slot has, or it says nothing */
 
 struct bracket_rig {
     struct machine *m;

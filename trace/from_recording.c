@@ -63,7 +63,7 @@ static int append_events(struct trace *t, const uint64_t *now, const uint64_t *b
     return 0;
 }
 
-/* Where the words of a recording are that tell the frequency; -1 = not counted. */
+/* Positions of the words of a recording that give the frequency; -1 = not counted. */
 struct clock_words {
     int cycles, chain_cycles, chain_ticks, read_ticks;
 };
@@ -164,7 +164,7 @@ static double reading_there(const struct recording *rec, const struct clock_word
 
 /*
  * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to
- * others, is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands. Where not
+ * others, is time lost in the sample, whose chain says nothing then: `last`, the frequency before, stands. Where not
  * every sample has a chain, the others have no frequency, and cycles are those of the `pooled` one; else it is 0.
  */
 static double sample_hz(const struct clock_words *s, const uint64_t *now, const uint64_t *before, double tsc_hz,

@@ -24,7 +24,7 @@ enum {
     WAKE_TEXT_MAX = 200
 };
 
-#define WAKE_SCATTERS 3.0 /* detectable_ratio beyond which a single stage says little: a warning tells */
+#define WAKE_SCATTERS 3.0 /* detectable_ratio beyond which a single stage says little: a warning says so */
 
 struct wake_stage {
     struct estimate first_us;     /* median, its 95 % limits from the order statistics */

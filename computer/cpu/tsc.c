@@ -164,7 +164,7 @@ void tsc_decide(double declared_hz, const char *declared_origin, double measured
  * at 22.5 ticks readings are 22 and 23 apart. So steps are tried, from the largest on, whole ones first.
  */
 
-/* Readings farther apart tell nothing of a step, and there would be no end to what to try. */
+/* Readings farther apart say nothing of a step, and there would be too many candidates to try. */
 enum { DISTANCES_MAX = 512, LEAST_FRACTIONAL = 8, FARTHEST = 100000 };
 /* Of the distances so many must be multiples of the step: a reading in a hundred may be anything. */
 static const double FITTING = 0.99;

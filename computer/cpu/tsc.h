@@ -56,7 +56,7 @@ int tsc_calibrate(double *hz, double *error);
 /*
  * The step in which the TSC advances, in ticks, from n readings in the order in which they were taken: 26 where it
  * moves on every 10 ns at 2.6 GHz, 22.5 at 2.25 GHz, 1 where no coarser step shows. Needs at least TSC_STEP_READINGS of
- * them at distances that vary by more than a step, below 100000 ticks; returns 0 where they do not tell, or where the
+ * them at distances that vary by more than a step, below 100000 ticks; returns 0 where they do not say, or where the
  * TSC has gone back.
  */
 enum { TSC_STEP_READINGS = 100 };

@@ -97,7 +97,7 @@ struct environment_irq {
     struct cpu_mask allowed;
     bool allowed_known, here; /* may go to the CPU */
     /* May be sent elsewhere: those that the kernel alone places (managed ones, of queues for each CPU) have a file that
-     * nobody may write (Linux, kernel/irq/proc.c: irq_can_set_affinity_usr); older kernels do not tell. */
+     * nobody may write (Linux, kernel/irq/proc.c: irq_can_set_affinity_usr); older kernels do not say. */
     bool movable;
 };
 struct environment_task {

@@ -12,7 +12,7 @@ json_t *snapshot_json(const struct environment *e);
 void snapshot_line(const struct environment *e, char *out, size_t size);
 /*
  * In what two lines differ, as "governor powersave, there performance; EPP performance, there unknown; ...": false and
- * "" where they do not. An empty line tells nothing, and differs from none.
+ * "" where they do not. An empty line says nothing, and differs from none.
  */
 bool snapshot_differs(const char *here, const char *there, char *out, size_t size);
 

@@ -130,7 +130,7 @@ static void irq_away(struct quiet_plan *p, unsigned irq, const struct cpu_mask *
     struct cpu_mask may, common;
     snprintf(path, sizeof path, "/proc/irq/%u/smp_affinity_list", irq);
     if (settings_read_text(p->roots, path, list, sizeof list) <= 0 || cpu_mask_parse(list, &may) != 0) {
-        settings_plan_add(p, CHANGE_IRQ, path, "0"); /* it tells why not */
+        settings_plan_add(p, CHANGE_IRQ, path, "0"); /* it says why not */
         return;
     }
     CPU_AND_S(sizeof common, common.set, may.set, from->set);

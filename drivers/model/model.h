@@ -343,7 +343,7 @@ struct model_throttle model_throttle(const struct model *m, const struct payload
  * package.
  */
 /* nJ at 1 V of each payload instruction, a mean over the counted ones and the scalar adds between them; NaN where the
- * file does not tell it. */
+ * file does not say it. */
 double model_power_instruction(const struct model *m, const struct payload *p);
 
 /* Joules of so many cycles and payload instructions at a voltage. */

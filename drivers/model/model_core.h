@@ -68,7 +68,7 @@ struct model_totals {
     double cycles, ref_us, other_instructions;
     double class_cycles[MODEL_CLASSES_MAX];
     double throttle_cycles;
-    double joules; /* of this core; NaN: the file does not tell what the payload takes */
+    double joules; /* of this core; NaN: the file does not say what the payload takes */
 };
 
 /* A kind of code, for mixtures. */

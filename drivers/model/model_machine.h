@@ -71,7 +71,7 @@ int model_bursts(struct machine *m, const struct bursts_request *r, struct burst
 
 /*
  * Watts of one core that has run a payload for long, with so many active cores, none faster than fixed_ghz (0: no such
- * bound), at `volts`. NaN where the file does not tell it, or cannot run it.
+ * bound), at `volts`. NaN where the file does not say it, or cannot run it.
  */
 double model_steady_watts(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz,
                           double volts);

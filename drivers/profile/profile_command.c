@@ -29,7 +29,7 @@ struct known_task {
 struct profile_command {
     char path[PATH_MAX];
     pid_t pid;
-    int gate, error_pipe; /* closing the first lets it go; the second tells why it could not be executed */
+    int gate, error_pipe; /* closing the first lets it go; the second says why it could not be executed */
     bool gone, ended;
     int status;
     char failure[80];

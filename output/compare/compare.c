@@ -372,7 +372,7 @@ static json_t *measurements_list(const struct comparison *c, bool *failed)
 
 /* ---- settings that differ ---- */
 
-/* NULL: the measurement does not tell it. */
+/* NULL: the measurement does not say it. */
 static const char *setting_of(const struct measurement *m, const char *key)
 {
     return json_string_value(json_object_get(m->settings, key));

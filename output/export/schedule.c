@@ -416,7 +416,7 @@ static void add_code(struct schedule_number *to, bool *several, int32_t code)
 }
 
 /*
- * Codes that fit alike differ in what was not run, and nothing here tells which of them counts that, too: of several
+ * Codes that fit alike differ in what was not run, and nothing here says which of them counts that, too: of several
  * the one that is documented as a level, otherwise none.
  */
 static void put_events(struct schedule *s, const struct table *t)

@@ -14,7 +14,7 @@
 #include "util/plain_text.h"
 #include "util/text_list.h"
 
-/* A step of the TSC that is more than a twentieth of the usual period of a microsecond tells too little of a sample. */
+/* A step of the TSC that is more than a twentieth of the usual period of a microsecond says too little of a sample. */
 static const double STEP_MOST_NS = 50;
 /* Shares of a sample: the most and least time of a reading, and by how much nine samples of ten may miss their length.
  *  */
@@ -392,7 +392,7 @@ static void usual_sample(const struct chain_samples *s, size_t stretch, double *
 /*
  * The chain in the readings of a short stretch and the long one that follows it against the adds of the kernel "chain":
  * cycles by the one for each add of the other. The rate of the latter is that of what a long sample has more than a
- * short one. NAN: they do not tell.
+ * short one. NAN: they do not say.
  */
 static double chain_ratio(const struct chain_samples *a, const struct chain_samples *b, size_t first, struct chain *all)
 {

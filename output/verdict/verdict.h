@@ -116,7 +116,7 @@ void verdict_take_table(struct verdict_tables *tables, const struct table *t);
 double verdict_cores(const struct table *frequency);
 
 /* How many of the widest kernel's instructions are the requested burst, and how often it comes, us; 0: the table of
- * frequencies does not tell. For the bursts that are then measured (verdict_tables.burst, burst_at). `cores`: active
+ * frequencies does not say. For the bursts that are then measured (verdict_tables.burst, burst_at). `cores`: active
  * ones; 0: as many as the table has. */
 double verdict_burst_count(const struct table *frequency, const char *kernel, double cores,
                            const struct verdict_load *load, double *every_us);

@@ -45,7 +45,7 @@ struct verdict_cost {
 
 /* The best of n widths, ascending, and those that equal it. */
 struct verdict_ranked {
-    size_t rival;    /* one that the limits do not tell from the best; n: there is none */
+    size_t rival;    /* one that the limits do not separate from the best; n: there is none */
     size_t chosen;   /* the narrowest of those that equal the best, itself among them */
     unsigned equals; /* these, a bit for each */
     bool all_equal;

@@ -32,7 +32,7 @@ static const struct table_column columns[] = {
     TABLE_LIMITS("low_ghz", "GHz", 3),
     {"n", "", TABLE_WHOLE, false, 0}, /* repetitions down that agree */
     {"up_n", "", TABLE_WHOLE, false, 0},
-    {"dropped", "", TABLE_WHOLE, false, 0}, /* of both; the details tell why */
+    {"dropped", "", TABLE_WHOLE, false, 0}, /* of both; the details say why */
     {"assumption", "", TABLE_TEXT, false, 0},
 };
 

@@ -164,8 +164,8 @@ static double chain_doubt(const struct phases *phases, size_t p, const struct ph
     return isfinite(doubt) ? doubt : 0;
 }
 
-/* Limits of a ratio of rates over time, as that of instructions per cycle, where chains did not tell two frequencies
- * apart: by so much they may still differ. */
+/* Widens the limits of a ratio of rates over time, as that of instructions per cycle, where chains did not distinguish
+ * two frequencies: they may still differ by so much. */
 static void allow_step(const struct phase *slow, const struct phase *full, struct estimate *e)
 {
     double step = full->freq_ghz.value / slow->freq_ghz.value;

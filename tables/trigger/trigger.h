@@ -103,7 +103,7 @@ int trigger_bursts_begin(struct trigger_bursts *b, struct machine_error *err);
 void trigger_bursts_end(struct trigger_bursts *b);
 /*
  * One repetition: warm-up in plain code, the segments (at most SEQUENCE_SEGMENTS_MAX - 3), plain code, and then `last`,
- * unless NULL, for a moment; one of the null before it and one after. Those that tell nothing are discarded and made
+ * unless NULL, for a moment; one of the null before it and one after. Those that say nothing are discarded and made
  * up for. What was seen is added to b->seen. MACHINE_CANNOT: all were invalid, or in too many of them something changed
  * while it was looked at.
  */
@@ -144,7 +144,7 @@ struct trigger_row {
     const struct trigger_look *look; /* of "nothing": what would have been found. May be NULL */
     size_t n;
 };
-/* "level 1", "throttle only", "nothing", "lower frequency" where no counter tells which level it is, or "undecided". */
+/* "level 1", "throttle only", "nothing", "lower frequency" where no counter says which level it is, or "undecided". */
 const char *trigger_asks(bool lower, bool unsure, bool throttled, double level);
 /* A row of what was seen by brackets, and one that bursts show. */
 struct trigger_row trigger_row_of(const struct trigger_look *look, const char *what, unsigned density);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Levels where no counter tells them: by the frequencies below that of plain code. */
+/* Levels where no counter shows them: by the frequencies below that of plain code. */
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>

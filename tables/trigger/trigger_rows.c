@@ -67,7 +67,7 @@ void trigger_put_row(const struct cell *c, struct table *rows, const struct trig
     table_put_text(rows, "asks", r->asks);
     if (r->asks == trigger_asks(false, false, false, NAN) && r->look && r->look->below > 0)
         put_detectable(rows, r);
-    if (!isnan(r->level)) /* the same frequency alone does not tell that it is the same level */
+    if (!isnan(r->level)) /* the same frequency alone does not say that it is the same level */
         table_put_number(rows, "level", r->level);
     estimates_put(rows, "freq_ghz", r->freq);
     estimates_put(rows, "plain_ghz", r->plain);

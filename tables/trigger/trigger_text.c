@@ -256,7 +256,7 @@ static void density_names(const struct table *t, struct chart *c, struct chart_p
     }
 }
 
-/* A level, or where no counter tells it what the core did instead. */
+/* The level, or, where no counter shows it, what the core did instead. */
 static void level_cell(struct chart_cell *cell, double level, const char *asks)
 {
     bool throttle = asks && strcmp(asks, "throttle only") == 0, nothing = asks && strcmp(asks, "nothing") == 0,

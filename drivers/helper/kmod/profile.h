@@ -98,7 +98,7 @@ struct profile_here {
 };
 /* Prepares all CPUs, gives turns to those that are online, and counts these. */
 void profile_timer_init(struct profile *p);
-/* Begins the turns. Not 0: p->reason, p->failed and p->failed_cpu tell why not. May sleep. */
+/* Begins the turns. Not 0: p->reason, p->failed and p->failed_cpu say why not. May sleep. */
 long profile_timer_begin(struct profile *p);
 /* No timer runs any more when this returns, and no sibling is held or will be. Sleeps. */
 void profile_timer_end(struct profile *p);

@@ -220,7 +220,7 @@ static void tell_none(const struct table *t, struct chart_panel *p)
         text_list_add(p->note, sizeof p->note, " ", "%zu switch%s: no throttling.", none, none == 1 ? "" : "es");
 }
 
-/* Phases of a change in a row. A row that has a distance tells how far throttling reaches instead. */
+/* Phases of a change in a row. A row that has a distance says how far throttling reaches instead. */
 static void plot_durations(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");

@@ -395,7 +395,7 @@ static size_t analyse_samples(size_t n, char why[200], struct phases *p)
     return bad ? 0 : p->n_phases;
 }
 
-/* A few samples do not tell what they scatter by; a recording detects nothing that is longer than itself. */
+/* A few samples do not say what they scatter by; a recording detects nothing that is longer than itself. */
 TEST(short_recordings_promise_nothing)
 {
     char why[200];

@@ -332,7 +332,7 @@ TEST(test_irqs_that_nobody_moves)
     findings_free(&f);
 }
 
-/* Files of a bundle: that nothing was counted does not tell that nothing comes. */
+/* Files of a bundle: that nothing was counted does not say that nothing comes. */
 TEST(test_what_stands_still)
 {
     struct computer c;

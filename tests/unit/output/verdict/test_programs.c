@@ -47,7 +47,7 @@ static unsigned bits_on(const char *cpu)
     return programs_bits_on(&all, &all.program[0], cpu);
 }
 
-/* Models and ranges, at their ends and beside, the default, and processors that do not tell what they are. */
+/* Models and ranges, at their ends and beside, the default, and processors that do not say what they are. */
 TEST(found_by_model)
 {
     struct machine_error err;

@@ -148,7 +148,7 @@ TEST(what_is_not_measured_is_said_with_its_remedy)
     has(text, "--params EXPORT.json");
     has(text, "no\n  frequency table\n");
     free(text);
-    /* --sources tells nothing apart where no core has two hyper-threads */
+    /* --sources distinguishes nothing where no core has two hyper-threads */
     r.info.cpus = r.info.cores;
     text = profile_text_of(&r, false, ROWS_PRINTED);
     has_not(text, "--sources");

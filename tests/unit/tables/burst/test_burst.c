@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The table of bursts: a model gives back what follows from its parameters; without levels nothing is lost; the
- * break-even is where rows say it is, and nowhere where they do not tell.
+ * break-even is where rows say it is, and nowhere where they do not say.
  */
 #include "tables/burst/burst.h"
 #include "tables/registry.h"

@@ -200,7 +200,7 @@ TEST(nothing_is_invented)
             const char *asks = table_text(&t, i, "asks");
             double level = table_number(&t, i, "level");
             assert_true(strcmp(asks, "nothing") == 0 || (k == 2 && strcmp(asks, "throttle only") == 0));
-            /* the same frequency alone does not tell that it is level 0 */
+            /* the same frequency alone does not say that it is level 0 */
             assert_true(m.counts_licenses ? level == 0 : isnan(level));
         }
         assert_true(has_row(&t, "count", k == 2 ? "throttle only" : "nothing"));
