@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the options to measured tables: the machine, the settings changed for it, progress, interruption. */
+/* Turns options into measured tables: the machine, the settings changed for it, progress, interruption. */
 #pragma once
 
 #include <stdbool.h>

@@ -66,7 +66,7 @@ static inline const uint64_t *recording_at(const struct recording *r, size_t i)
     return r->words + i * r->stride;
 }
 
-/* By how much a counter has grown; COUNTER_MISSING where either was not counted. */
+/* Returns by how much a counter has grown; COUNTER_MISSING where either was not counted. */
 static inline uint64_t recording_grown(uint64_t before, uint64_t after)
 {
     return before == COUNTER_MISSING || after == COUNTER_MISSING ? COUNTER_MISSING : after - before;

@@ -43,7 +43,7 @@ static unsigned scattering_step(unsigned n)
     return 1;
 }
 
-/* Where a reading of a register lies on the time axis: `at` where the machine reads exactly when requested. */
+/* The position of a reading of a register on the time axis: `at` where the machine reads exactly when requested. */
 static double read_time(const struct machine *m, const struct transition_setup *s, const struct recording *rec,
                         const struct run_request *r, double at)
 {

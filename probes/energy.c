@@ -40,7 +40,7 @@ int energy_can(struct machine *m, struct machine_error *err)
     return machine_fail(err, MACHINE_CANNOT, "", "machine %.80s cannot read energy", info.name);
 }
 
-/* Where the counters of a recording are in its readings. */
+/* Positions of the counters in the readings of a recording. */
 struct slots {
     int cycles, ref, chain_ticks, chain_cycles; /* words of a reading; -1 = not counted */
     double tsc_hz, period_us;
@@ -53,10 +53,10 @@ static double grown(const struct recording *r, int word)
 }
 
 /*
- * In how much of a recording something else ran: interrupts, too short to be seen one by one. From its samples, each so
- * long that most of them are not interrupted: the median of their rates is that of the code, and what was executed less
- * than that would have taken so many seconds. operations, seconds: of each of the n samples, which should take `period`
- * seconds; scratch: n.
+ * Finds for how much of a recording something else ran: interrupts, too short to be seen one by one. Its samples are
+ * short enough that most of them are not interrupted: the median of their rates is that of the code, and the missing
+ * operations would have taken so many seconds. operations, seconds: of each of the n samples, which should take
+ * `period` seconds; scratch: n.
  */
 static void energy_other(const double *operations, const double *seconds, size_t n, double period, double *scratch,
                          struct energy_stretch *out)
@@ -76,7 +76,7 @@ static void energy_other(const double *operations, const double *seconds, size_t
     out->other_seconds += fmax(0, all - done / rate);
 }
 
-/* In how much of it something else than the code ran. 0, or -1: out of memory. */
+/* Adds the time in which something else than the code ran. 0, or -1: out of memory. */
 static int add_other(const struct recording *r, const struct slots *slots, struct energy_stretch *out)
 {
     size_t n = r->n - 1;

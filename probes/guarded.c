@@ -22,7 +22,7 @@
 /* The longest warm-up and recording of fine samples, us: together less than the 10 ms that all machines can do. */
 #define WARMUP_MOST_US 4900.0
 #define OBSERVE_MOST_US 4900.0
-/* By so much a recording grows that is not over in the end. */
+/* A recording that is not over in the end grows by this. */
 #define LONGER 4.0
 /* At the switch of a long recording, us: its fine part has 150 of them. */
 #define LONG_PERIOD_MOST_US 5.0

@@ -6,7 +6,7 @@
 
 #include "drivers/machine.h"
 
-/* Where loads are to be found. */
+/* The place of the data that loads find. */
 enum trials_place { TRIALS_NOWHERE, TRIALS_L1, TRIALS_L2, TRIALS_L3, TRIALS_MEMORY };
 
 struct trials_setup {

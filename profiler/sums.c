@@ -287,7 +287,7 @@ static double limits_changes(const struct profile_limits *l, const struct profil
            (double)s->known;
 }
 
-/* By how much an estimate is wrong, in terms of itself, on average. */
+/* The mean errors of an estimate, relative to itself. */
 struct limits_errors {
     double overlap, overlap_most; /* too large: accesses that overlap with computation; 95 % of codes have less */
     double changes;               /* too small: throttling and halts that were not seen; from 0 to twice as much */

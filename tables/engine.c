@@ -107,7 +107,7 @@ static int on_part(void *data, double part)
     return r->stopped;
 }
 
-/* By what a cell is known again, and what of it ends up in the table's head. */
+/* The metadata by which a cell is recognized, and those that end up in the table's head. */
 #define CELL_ID "cell"
 #define CELL_DATE "date"
 #define CELL_CPU "measured_cpu"

@@ -128,10 +128,8 @@ static bool is_on(const struct wake_series *s, size_t i, size_t stage, size_t ot
     return off <= 4 * s->spread[stage] && (other == stage || off < fabs(s->y[i] - s->level[other]));
 }
 
-/*
- * From the cut in front of point `cut` outward, at most to `end` (exclusive): the farthest point on the level of the
- * stage beyond the cut, as long as such points are not as rare as outliers. None: the cut itself.
- */
+/* Goes outward from the cut in front of point `cut`, at most to `end` (exclusive). Returns the farthest point on the
+ * level of the stage beyond the cut, as long as such points are not as rare as outliers. None: the cut itself. */
 static size_t reach(const struct wake_series *s, size_t cut, size_t end, bool up, size_t own, size_t beyond)
 {
     size_t seen = 0, reached = cut;
@@ -147,9 +145,9 @@ static size_t reach(const struct wake_series *s, size_t cut, size_t end, bool up
 }
 
 /*
- * From the stretch in which both levels occur (or the cut) outward: the BEYOND-th idle time at which there is a point
- * on the stage's own level. One would do if each idle time were kept to exactly; where they scatter by about as much as
- * they are apart, it happens that both levels occur in perfect order around another time than the boundary.
+ * Goes outward from the stretch in which both levels occur (or the cut). Returns the BEYOND-th idle time at which there
+ * is a point on the stage's own level. One would do if each idle time were kept to exactly; where they scatter by about
+ * as much as they are apart, it happens that both levels occur in perfect order around another time than the boundary.
  */
 static size_t outward(const struct wake_series *s, size_t at, size_t end, bool up, size_t own, size_t other)
 {

@@ -398,7 +398,7 @@ static void set_place(const struct cgroup_mount *m, const char *group, struct cg
     snprintf(out->here, sizeof out->here, "%.255s%.255s", out->top, below);
 }
 
-/* Where the group is below the root; false: such a hierarchy is not there. */
+/* Finds where the group is below the root; false: there is no such hierarchy. */
 static bool find_place(const struct tree *t, const char *controller, struct cgroup_place *out)
 {
     struct cgroup_mount mount;

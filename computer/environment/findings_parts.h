@@ -70,8 +70,6 @@ double findings_number(const struct environment *e, enum environment_fact which)
  * of 29 to 46 us (Firecracker on Emerald Rapids, Linux 6.18).
  */
 double findings_interrupt_seconds(const struct environment *e);
-/*
- * Where else what a mask allows may go: its CPUs that are online, without the measured one, and without its siblings
- * and isolated CPUs unless it holds nothing else. False: there are none.
- */
+/* The other CPUs to which something with this mask may go: those of the mask that are online, without the measured one,
+ * and without its siblings and isolated CPUs unless it holds nothing else. False: there are none. */
 bool findings_others(const struct environment *e, const struct cpu_mask *m, struct cpu_mask *out);

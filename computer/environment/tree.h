@@ -27,7 +27,7 @@ int tree_readable(const struct tree *t, const char *path);
 bool tree_exists(const struct tree *t, const char *path);
 /* The permissions; 0: not there. */
 unsigned tree_mode(const struct tree *t, const char *path);
-/* Where a symbolic link leads, as it stands there; false: none that fits. */
+/* Reads the target of a symbolic link, as it stands there; false: none that fits. */
 bool tree_link(const struct tree *t, const char *path, char *out, size_t size);
 
 /* A path, as printf makes it, "" where it is too long: to be used in place. */

@@ -168,7 +168,7 @@ static volatile uint64_t *map_words(size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* As a compiler does: reads a file, builds something from it in fresh memory, goes over it again and again. */
+/* Works like a compiler: reads a file, builds something from it in fresh memory, goes over it again and again. */
 static void compile(size_t most, uint64_t seed)
 {
     enum { READ_BYTES = 1 << 16, READS_MAX = 64, WORDS_A_PAGE = 512 };

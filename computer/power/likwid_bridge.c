@@ -157,7 +157,7 @@ static void find_answer(likwid_loader *load, const struct question *q, struct an
     }
 }
 
-/* In the child: never returns, and says nothing on the streams of the program. */
+/* Runs in the child: never returns, and writes nothing to the streams of the program. */
 static void answer_and_end(likwid_loader *load, const struct question *q, int pipe_fd)
 {
     struct answer a;

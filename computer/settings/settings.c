@@ -205,7 +205,7 @@ int settings_undo(const struct settings_roots *r, int fd, struct changes *c, siz
     return status;
 }
 
-/* In err->text what was left to somebody else. */
+/* Notes in err->text which settings were left to somebody else. */
 static void note_others(const struct undoing *u, struct machine_error *err)
 {
     *err = (struct machine_error){.status = MACHINE_OK};

@@ -17,7 +17,7 @@
 #include "computer/power/likwid_bridge.h"
 #include "util/error.h"
 
-/* Where things are. */
+/* The folders to work on. */
 struct settings_roots {
     const char *sys, *dev; /* "/sys", "/dev", or folders laid out like them; below 240 bytes */
     const char *state;     /* the journal: settings_state_file() */
@@ -80,7 +80,8 @@ int settings_stands(const struct settings *s, enum quiet_part part, struct machi
 /* Says what of the parts wished for was left as it is, and why: lines "part, part: why", each with its newline; "" for
  * nothing. Valid until settings_add(). */
 const char *settings_left(const struct settings *s);
-/* In words, for a result: "turbo off (was on); quiet for CPU 1: irq (19 of 20), tick (3); as it was: governor". */
+/* The changes in words, for a result: "turbo off (was on); quiet for CPU 1: irq (19 of 20), tick (3); as it was:
+ * governor". */
 const char *settings_text(const struct settings *s);
 /*
  * Puts everything back, the last change first, removes the journal and frees *s (NULL is allowed). Returns MACHINE_OK,

@@ -66,7 +66,7 @@ bool settings_accessible(const struct settings_roots *r, const char *path, int m
 int settings_read_text(const struct settings_roots *r, const char *path, char *out, size_t size);
 /* Writes it at once. Returns 0 or an error number. */
 int settings_write_text(const struct settings_roots *r, const char *path, const char *value);
-/* Where it really is, for messages and for functions that take whole paths. */
+/* Its path in the real file system, for messages and for functions that take whole paths. */
 void settings_real_path(const struct settings_roots *r, const char *path, char *out, size_t size);
 /* "/proc", or what stands for it */
 const char *settings_proc(const struct settings_roots *r);
@@ -147,7 +147,8 @@ struct quiet_plan {
     char why[300];   /* why there is nothing to change, in words; "" */
     bool out_of_memory;
 };
-/* From what is there to `after`, where it is not so already. What cannot be read is `kept`. */
+/* Plans a change from the present value to `after`, unless they are the same. A setting that cannot be read is `kept`.
+ *  */
 void settings_plan_add(struct quiet_plan *p, enum change_kind kind, const char *path, const char *after);
 /* It cannot be changed. */
 void settings_keep(struct quiet_plan *p, const char *name, int error);

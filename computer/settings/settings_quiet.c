@@ -381,10 +381,12 @@ static void plan_isolate(struct quiet_plan *p)
 
 /* ---- all parts ---- */
 
-/* In which order parts are changed, and who plans them. Siblings go first: what follows is then for the CPUs that
- * remain. The preference before the governor, because intel_pstate and amd_pstate take no preference under the
- * governor performance, thus also on the way back (Linux, admin-guide/pm/intel_pstate.rst, "Energy vs Performance
- * Hints"). isolate is last: what is moved away by it takes time. */
+/*
+ * The order in which parts are changed, and who plans them. Siblings go first: the rest is then for the CPUs that
+ * remain. The preference before the governor, because intel_pstate and amd_pstate take no preference under the governor
+ * performance, thus also on the way back (Linux, admin-guide/pm/intel_pstate.rst, "Energy vs Performance Hints").
+ * isolate is last: moving things away takes time.
+ */
 static const struct {
     enum quiet_part part;
     void (*plan)(struct quiet_plan *p);

@@ -89,7 +89,7 @@ enum { MODEL_TRIALS_TO_LEARN = 5 };
 #define MODEL_SPOILT 0.002
 #define MODEL_SPOILT_SIGMA 0.0002
 #define MODEL_CLEARED 0.0025
-/* By how much loads from the caches but the first, and from memory, scatter: shares of the duration. */
+/* Relative scatter of the duration of loads from the caches but the first, and from memory. */
 #define MODEL_L2_SIGMA 2e-5
 #define MODEL_L3_SIGMA 2e-4
 #define MODEL_MEMORY_SIGMA 4e-4

@@ -43,7 +43,7 @@ double model_step_ticks(const struct model *m)
     return fmax(1, m->tsc_step_ns * 1e-9 * m->tsc_hz);
 }
 
-/* Where samples are a quarter of this or longer, chains are the longest ones, as on native machines
+/* With samples a quarter of this or longer, chains are the longest ones, as on native machines
  * (drivers/timing/timing_chains.c). */
 #define STEADY_PERIOD_US 15.0
 
@@ -329,7 +329,7 @@ static void run_until(struct model_progress *p, double deadline)
     model_core_returned(p->core);
 }
 
-/* As native machines measure it before: at the clock at which the payload keeps running. */
+/* Sizes chunks as native machines do: at the clock at which the payload keeps running. */
 static void size_chunk(struct model_progress *p, const struct segment *seg)
 {
     const struct model_core *c = p->core;

@@ -29,14 +29,14 @@ struct known_task {
 struct profile_command {
     char path[PATH_MAX];
     pid_t pid;
-    int gate, error_pipe; /* closing the first lets it go; the second says why it could not be executed */
+    int gate, error_pipe; /* a byte written to the first lets it go; the second says why it could not be executed */
     bool gone, ended;
     int status;
     char failure[80];
     void *known; /* tree of struct known_task */
 };
 
-/* In the child: waits until the gate is closed, or for ever where the parent has ended. */
+/* Runs in the child: waits for a byte from the gate, or exits if the parent has ended. */
 static void wait_and_become(const struct profile_command *c, int gate, int error_pipe, char *const argv[])
 {
     char go;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Where the profiler's records come from: the kernel module, or a modelled system. Neither interprets them: the steps
- * and the arithmetic are those of profile_sequence.h in both.
- */
+/* The source of the profiler's records: the kernel module, or a modelled system. Neither interprets them: the steps and
+ * the arithmetic are those of profile_sequence.h in both. */
 #pragma once
 
 #include <stdbool.h>

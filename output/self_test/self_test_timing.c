@@ -158,7 +158,7 @@ struct lost {
     double share[SELF_TEST_STRETCHES_MAX * SELF_TEST_RECORDINGS_MAX]; /* of each */
 };
 
-/* Where the code was slowed for long, interrupts cannot be counted. */
+/* Interrupts cannot be counted where the code was slowed for long. */
 static void add_lost(const struct self_test_readings *r, const struct self_test_sample *s, size_t n, struct lost *out)
 {
     double rate = self_test_usual_rate(s, n);

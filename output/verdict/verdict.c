@@ -483,7 +483,7 @@ static void load_text(const struct verdict *v, const struct verdict_side *s, cha
              others ? estimates_cores_text(s->cores, cores) : "");
 }
 
-/* By what was measured with just these bursts. */
+/* Decides by bursts just like these that were measured. */
 static void decide_measured(const struct verdict *v, struct verdict_side *s)
 {
     struct estimate longer[VERDICT_WIDTHS_MAX];
@@ -541,7 +541,7 @@ static void lacks_text(const struct verdict_side *s, char *out, size_t size)
             s->kernel[s->n - 1], VERDICT_APART_US / 1000);
 }
 
-/* By the cost model, from frequencies, rates and what a burst costs once. */
+/* Decides by the cost model, from frequencies, rates and the cost of a burst once. */
 static void decide_modelled(const struct verdict *v, struct verdict_side *s)
 {
     const struct verdict_cost *c = &s->cost;

@@ -132,7 +132,7 @@ static const char *us_text(const struct estimate *e, char out[TIME_TEXT_MAX])
     return out;
 }
 
-/* From which bursts on a width pays. */
+/* Says from which bursts on a width pays. */
 static void add_pays(const struct verdict_side *s, size_t i, char *out, size_t size)
 {
     const struct estimate *share = &s->cost.pays_from_share[i];

@@ -79,7 +79,7 @@ static void cpu_flush(struct engine *e, struct engine_cpu *u)
         c->instructions += done * u->ipc;
 }
 
-/* Likewise a core, and all its CPUs. */
+/* The same for a core, and all its CPUs. */
 void engine_core_flush(struct engine *e, unsigned core)
 {
     struct engine_core *c = &e->core[core];

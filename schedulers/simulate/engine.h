@@ -159,7 +159,7 @@ int64_t engine_trigger(const struct engine *e, unsigned class, unsigned ipc, int
 /* For feeds: at this instant the CPU requests its next segment; what is left of the present one, in its unit. */
 void engine_interrupt(struct engine *e, unsigned cpu);
 int64_t engine_left(struct engine *e, unsigned cpu);
-/* From now on, e->counts are counted, up to when the CPU is accounted for (engine_left). False: out of memory. */
+/* Counts e->counts from now on, up to when the CPU is accounted for (engine_left). False: out of memory. */
 bool engine_count(struct engine *e);
 
 int64_t engine_later(int64_t now, int64_t wait); /* their sum, at most SIM_FOREVER */

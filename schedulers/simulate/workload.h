@@ -21,10 +21,8 @@ struct sim_row {
 /* Longer rows are split by their readers: work in 10^-7 cycles must fit into 63 bits at 16 GHz. */
 #define SIM_ROW_PS_MAX (50000000 * SIM_PS_PER_US)
 
-/*
- * Where rows come from, stream by stream: a stream is what one CPU, or one task, does in order. Streams are read
- * independently of each other.
- */
+/* A source of rows, stream by stream: a stream is the work of one CPU, or one task, in order. Streams are read
+ * independently of each other. */
 struct sim_source {
     /* The next rows of a stream, at most max; 0 at its end. */
     size_t (*read)(void *self, unsigned stream, struct sim_row *out, size_t max);

@@ -330,8 +330,8 @@ static void read_passes(const struct table *t, size_t row, struct passes *p)
     }
 }
 
-/* By how much, relative, single measurements of one core differ from their mean: half of the width of 95 % limits, over
- * all rows. NaN: nothing was measured twice. */
+/* Finds by how much, relative, single measurements of one core differ from their mean: half of the width of 95 %
+ * limits, over all rows. NaN: nothing was measured twice. */
 static void repeatability(const struct table *t, double half[JOINED])
 {
     double squares[JOINED] = {0}, freedom[JOINED] = {0};

@@ -610,9 +610,9 @@ static void widen(struct table *t, size_t row, const char *column, double by)
 }
 
 /*
- * Where the frequency floats, the limits of some rounds hold for the seconds in which they were made: on a Granite
- * Rapids guest 3.493 [3.488, 3.499] GHz were 3.394 [3.393, 3.395] a minute later. So they become as wide as it moves
- * from one measurement to the next (two of them differ by sqrt(2) as much as either from the mean).
+ * Widens limits where the frequency floats: those of some rounds hold only for the seconds in which they were made: on
+ * a Granite Rapids guest 3.493 [3.488, 3.499] GHz were 3.394 [3.393, 3.395] a minute later. So they become as wide as
+ * it moves from one measurement to the next (two of them differ by sqrt(2) as much as either from the mean).
  */
 static void widen_floating(struct table *t, int cpu, double between)
 {

@@ -431,7 +431,7 @@ static void print_cost(FILE *out, const struct sheet *s)
         }
 }
 
-/* Where the frequency moves by itself, two kernels that were measured one after the other cannot be compared. */
+/* Warns where the frequency moves by itself: two kernels that were measured one after the other cannot be compared. */
 static void print_span(FILE *out, const struct sheet *s)
 {
     double low = INFINITY, high = 0;

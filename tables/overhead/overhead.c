@@ -427,7 +427,8 @@ static const char *about_up(const struct table *t)
     return "no change of frequency was seen";
 }
 
-/* Where no cost down can be distinguished from noise, or all are next to nothing: what it could be at most. */
+/* Says how large the cost of going down could be at most, where none can be distinguished from noise, or all are next
+ * to nothing. */
 static void tell_no_cost(FILE *out, const struct table *t, bool up_reported)
 {
     bool any = false;

@@ -141,10 +141,10 @@ static size_t fastest_after(const struct phases *phases, size_t p)
 }
 
 /*
- * By how much less a chain tells in a throttled phase than at the frequency that it may be of, relative, where that may
- * be the throttling, which slows the first of its adds. Until the core halts that frequency is the one before all
- * throttling (at most CHAIN_SLOWED_ALONE less). After a halt it is that before, or at full rate after it (at most
- * CHAIN_SLOWED): 0 if one of both is the same, or neither so near.
+ * By how much less, relative, a chain shows in a throttled phase than at the frequency that the phase may have, where
+ * the throttling, which slows the first of its adds, may be the reason. Until the core halts that frequency is the one
+ * before all throttling (at most CHAIN_SLOWED_ALONE less). After a halt it is that before, or at full rate after it (at
+ * most CHAIN_SLOWED): 0 if one of both is the same, or neither so near.
  */
 static double chain_doubt(const struct phases *phases, size_t p, const struct phase *full)
 {

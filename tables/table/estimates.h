@@ -34,8 +34,9 @@ bool estimates_agree(const struct estimate *a, const struct estimate *b, double 
  * to be, in its unit: of frequencies that, else 0.2 % of `value`, 0.05 us at least, 0.01 of shares; of what is counted
  * nothing. */
 double estimates_least_difference(const struct table_column *c, double value);
-/* By how much half the width of 95 % limits is to be widened for limits beyond which `tail` is left on either side: the
- * ratio of the quantiles of Student's t of so many degrees of freedom; 0: not known, of the normal distribution. */
+/* Returns by how much half the width of 95 % limits is to be widened for limits beyond which `tail` is left on either
+ * side: the ratio of the quantiles of Student's t of so many degrees of freedom; 0: not known, of the normal
+ * distribution. */
 double estimates_widening(double tail, double freedom);
 /* True if two frequencies (GHz) are the same. Half widths of their limits may be NaN: not known. */
 bool estimates_frequency_same(double a, double a_half, double b, double b_half);

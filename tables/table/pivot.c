@@ -287,7 +287,7 @@ const char *pivot_number_text(const struct table_column *c, double x, char out[E
     return out;
 }
 
-/* In one line, or in two where a heading has a line break. */
+/* Prints headings in one line, or in two where one has a line break. */
 void pivot_headings(struct pivot *p, const struct pivot_field *fields, size_t n)
 {
     bool two = false;

@@ -253,10 +253,8 @@ int tables_on_progress(void *data, unsigned done, unsigned wanted);
 
 /* ---- measuring ---- */
 
-/*
- * Where finished cells are kept. load: the text that was stored for a cell, malloc'ed, or NULL; store: keeps it for
- * good before it returns; refused: what was loaded is not this cell, which is measured again. Each may be NULL.
- */
+/* The store of finished cells. load: the text that was stored for a cell, malloc'ed, or NULL; store: keeps it for good
+ * before it returns; refused: what was loaded is not this cell, which is measured again. Each may be NULL. */
 struct tables_store {
     char *(*load)(void *data, const struct table_kind *k, const struct cell *c);
     int (*store)(void *data, const struct table_kind *k, const struct cell *c, const char *json,

@@ -74,7 +74,8 @@ static int mixture_look(const struct tables_context *x, const struct cell *c, co
     return status;
 }
 
-/* Where the parts have settled, as late as their levels are kept: the mixture may request more, and settle later. */
+/* Begins where the parts have settled, as late as their levels are kept: the mixture may request more, and settle
+ * later. */
 static int mixture_begin(struct trigger_bursts *b, const struct trigger_look look[2], struct machine_error *err)
 {
     double settled = fmax(look[0].settled_us, look[1].settled_us) - PARTS * PART_US, back = INFINITY;

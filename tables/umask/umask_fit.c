@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From counts to the meaning of a umask: shares of cycles, what they say of each bit, and the findings. */
+/* Turns counts into the meaning of a umask: shares of cycles, the meaning of each bit, and the findings. */
 #include "tables/umask/umask_fit.h"
 
 #include <math.h>

@@ -165,7 +165,7 @@ int sim_chart_time_line(const struct sim_report *r, struct chart *c, char *why, 
 
 /* ---- overhead by timeout ---- */
 
-/* In percent, without what rounding leaves where nothing is lost. */
+/* Converts to percent, without what rounding leaves where nothing is lost. */
 static double curve_percent(double fraction)
 {
     return fabs(fraction) < 1e-6 ? 0 : 100 * fraction;
