@@ -31,7 +31,7 @@ static void nearest_name(const char *wanted, char *out, size_t size)
     }
 }
 
-/* In small letters, as the registry has them. */
+/* Writes a name in small letters, as the registry has them. */
 static void lower(const char *name, char out[PLAIN_SHOWN_MAX + 1])
 {
     size_t n = strlen(name) < PLAIN_SHOWN_MAX ? strlen(name) : PLAIN_SHOWN_MAX;

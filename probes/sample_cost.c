@@ -12,7 +12,7 @@
 #define FAST 0.1 /* of all groups: a busy sibling thread and a lower clock, which come and go, make others slower */
 enum { SMALL, LARGE, SIZES, ROUNDS = 2, RECORDINGS = 4, GROUP = 24, GROUPS_MOST = 500 };
 static const double periods_us[SIZES] = {1, 4};
-/* So that what drifts is in both alike. */
+/* So that a drift is in both alike. */
 static const int order[ROUNDS][SIZES] = {{SMALL, LARGE}, {LARGE, SMALL}};
 
 /* Groups of samples of a round: the mean time of each, in cycles, or ticks where none are counted. */

@@ -270,7 +270,7 @@ static unsigned names_width(const struct document *d, size_t i)
     return width;
 }
 
-/* Where there is hardly room for texts below each other, they go on below their names. */
+/* Texts go on below their names where there is hardly room for them below each other. */
 static void print_fact(const struct page *p, const struct document *d, size_t i)
 {
     enum { ROOM_LEAST = 30, NARROW_INDENT = 4 };

@@ -31,5 +31,5 @@ struct document_item {
 
 /* Ends the stream of notes, if there is one. */
 void document_end_notes(struct document *d);
-/* Where the section ends whose item is number `begin`. */
+/* Returns where the section that begins at item number `begin` ends. */
 size_t document_section_end(const struct document *d, size_t begin);

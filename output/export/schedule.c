@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From finished tables to scheduler parameters: classes of code, what it takes to request a level, frequencies, events,
- * and whose tables they are. */
+/* Turns finished tables into scheduler parameters: classes of code, the counts that request a level, frequencies,
+ * events, and whose tables they are. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +162,8 @@ static void drop_triggers(struct schedule *s, size_t class_index)
     s->n_triggers = kept;
 }
 
-/* Where the two tables contradict each other, there is no telling which one is right: neither level is exported. */
+/* Drops contradictions: where the two tables contradict each other, there is no telling which one is right, and neither
+ * level is exported. */
 static bool settle_contradictions(struct schedule *s, const char *table)
 {
     for (size_t i = 0; i < s->n_triggers;) {

@@ -180,7 +180,7 @@ static void draw_foot(const struct canvas *k, const struct place *at)
     chart_label(k, c->note, sizeof c->note, at->right, y, PLOT_MUTED, "right font ',11'");
 }
 
-/* In a panel: at least a pixel wide, so that nothing is lost on a long axis; where 0 is. */
+/* Draws the spans of a panel: at least a pixel wide, so that nothing is lost on a long axis; and where 0 is. */
 static void draw_spans(const struct canvas *k, const struct place *at)
 {
     const struct chart *c = k->chart;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the description of a picture to the picture: gnuplot, found in PATH, runs its script without a shell. */
+/* Draws a picture from its description: gnuplot, found in PATH, runs its script without a shell. */
 #include "output/plot/plot.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the description of a picture (charts.h) to the picture, by gnuplot. */
+/* Draws a picture from its description (charts.h), by gnuplot. */
 #pragma once
 
 #include <stddef.h>

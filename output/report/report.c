@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From finished tables to what the report shows: its head, which switch comes first, a part of each table. */
+/* Turns finished tables into the contents of the report: its head, which switch comes first, a part of each table. */
 #include "output/report/report.h"
 
 #include <jansson.h>

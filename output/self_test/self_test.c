@@ -79,7 +79,8 @@ static const double CHAIN_INSTRUCTIONS = 106.0 / 104;
  * likwid counts, a few percent of all. */
 static const double IPC_OFF = 0.03, GHZ_OFF = 0.1, TSC_OFF = 0.005, VOLTS_OFF = 0.3;
 
-/* By how much the word of a counter grew for each of another in the long samples of the chain; NAN: not counted. */
+/* Returns by how much the word of a counter grew for each of another in the long samples of the chain; NAN: not
+ * counted. */
 static double quotient(const struct self_test_readings *r, enum counter_id of, int by_column)
 {
     double over = 0, under = 0;

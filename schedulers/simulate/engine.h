@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The simulated processor at work, as doc/simulation.md defines it: whoever feeds it says what each CPU does next, the
- * policy says how long a level is held. For the files of this room alone.
+ * policy says how long a level is held. Private to the files of this directory.
  *
  * A CPU's progress is brought up to date only when something changes for it, so that an event costs a few dozen
  * nanoseconds: everything since `since` went at `speed`.

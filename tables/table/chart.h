@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A picture before it is drawn: panels one below the other, each with lines, horizontal bars, or a matrix of coloured
- * cells. A table's room describes its own (the hook `plot` of struct table_kind); output/plot draws it.
+ * cells. A table's directory describes its own (the hook `plot` of struct table_kind); output/plot draws it.
  */
 #pragma once
 

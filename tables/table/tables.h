@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Measuring a table: which cells it has on a machine, what the machine does for each, and what of the result
- * goes into which row. A probe brings the traces, the analysis reads them; this room only joins the two, so that a
+ * goes into which row. A probe brings the traces, the analysis reads them; this directory only joins the two, so that a
  * user of the library can measure a table without the command line.
  *
  * A cell is what is measured in one go, and all of it that is kept: a run that was cut off goes on with the next cell.
@@ -147,7 +147,7 @@ bool tables_drafted_key(const struct tables_drafted *d, const char *key, const c
 #define TABLE_KIND_VIEWS(list) .views = list, .n_views = sizeof list / sizeof *list
 #define TABLE_KIND_PICTURES(list) .pictures = list, .n_pictures = sizeof list / sizeof *list
 
-/* All that is known of a table, but for what its rows hold: nothing outside of its room names it. */
+/* All that is known of a table, but for what its rows hold: nothing outside of its directory names it. */
 struct table_kind {
     const char *name;   /* "frequency" */
     const char *title;  /* "Frequency by license level and active cores" */
