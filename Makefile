@@ -254,7 +254,7 @@ ACCURACY_SEED ?= 1
 ACCURACY_MODELS ?= 100
 accuracy-tables: $(BUILD)/tests/bench/score_tables
 	$< wild '$(ACCURACY_SEED)' '$(ACCURACY_MODELS)'
-	$< world '$(ACCURACY_SEED)' '$(ACCURACY_MODELS)'
+	$< scenario '$(ACCURACY_SEED)' '$(ACCURACY_MODELS)'
 
 ## profile-accuracy  error of the profiler over SETS (200) drawn systems, with SEED (1)
 # PROFILE_MODEL: another model; PROFILE_FLAGS=-d: without --sources, as is the default

@@ -84,7 +84,7 @@ int measured_cpu(const struct options *o, const char *sys, int *cpu, struct mach
         .cpu = o->cpu.given ? (int)o->cpu.value : -1, .cpus = o->n_cpus > 0 ? &first : NULL, .n_cpus = o->n_cpus > 0};
     cpu_view_read(sys, &view);
     if (o->sysroot != NULL)
-        view.allowed = view.online; /* what this process may use says nothing of that machine */
+        view.allowed = view.online; /* the CPUs allowed to this process say nothing about that machine */
     return active_cores_measured(&view, &setup, cpu, err);
 }
 
@@ -106,15 +106,15 @@ struct recovered {
 static int recover_one(const struct place *place, bool quiet, struct recovered *r)
 {
     struct machine_error error;
-    char told[800];
+    char report[800];
     bool lives;
-    int status = settings_recover(&place->roots, told, sizeof(told), &lives, &error);
+    int status = settings_recover(&place->roots, report, sizeof(report), &lives, &error);
     if (lives) {
-        memcpy(r->lives, told, sizeof(told));
-    } else if (told[0] != '\0') {
+        memcpy(r->lives, report, sizeof(report));
+    } else if (report[0] != '\0') {
         r->anything = true;
         if (!quiet)
-            fprintf(stderr, "%s\n", told);
+            fprintf(stderr, "%s\n", report);
     }
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
@@ -146,7 +146,8 @@ void changed_settings_recover(const struct options *o)
 
 /* ---- changing ---- */
 
-/* Where a signal ends the program before it could do so itself: whoever holds stderr then may never let go of it. */
+/* Called when a signal ends the program before it could do so itself: whoever holds stderr then may never let go of it.
+ *  */
 static void put_back(void *s)
 {
     static char line[sizeof(((struct machine_error *)0)->text) + sizeof(((struct machine_error *)0)->remedy) + 20];

@@ -59,9 +59,9 @@ int files_differ(const char *const *names, const char *const *options, size_t n)
 
 bool file_interrupted(const char *name)
 {
-    if (stop_asked())
+    if (stop_requested())
         complain("interrupted: %s was not written", name);
-    return stop_asked();
+    return stop_requested();
 }
 
 int file_print_text(FILE *stream, const void *data)

@@ -13,10 +13,10 @@ struct job_files {
     struct directories directories;
 };
 
-/* From --json, --csv, --folded, --plot and --output, and whether they can be written. DONE, or an exit status after a
- * line. */
+/* Chooses from --json, --csv, --folded, --plot and --output, and checks that they can be written. DONE, or an exit
+ * status after a line. */
 int job_files_choose(const struct options *o, struct job_files *f);
-/* Where the table for a person goes: standard output, unless a file goes there. */
+/* The stream of the table for a person: standard output, unless a file goes there. */
 FILE *job_files_screen(const struct job_files *f);
 /* Writes each that has a printer (NULL: it has none), and lists them. DONE, or FAILED after a line. */
 int job_files_write(const struct job_files *f, file_printer *const print[JOB_FORMS], const void *data, bool quiet);

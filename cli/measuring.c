@@ -193,7 +193,7 @@ static int refine_settings(struct refining *f, enum refinement r, struct machine
     return MACHINE_CANNOT;
 }
 
-static int refine_busy(struct refining *f, char *told, struct machine_error *err)
+static int refine_busy(struct refining *f, char *in_force, struct machine_error *err)
 {
     if (f->busy == NULL)
         return machine_fail(err, MACHINE_CANNOT, "", "needs --interference NAME");
@@ -201,16 +201,16 @@ static int refine_busy(struct refining *f, char *told, struct machine_error *err
     if (status == MACHINE_OK)
         status = interference_begin(f->busy, err);
     if (status == MACHINE_OK)
-        snprintf(told, TABLES_TOLD_MAX, "interference %s", f->busy_text);
+        snprintf(in_force, TABLES_IN_FORCE_MAX, "interference %s", f->busy_text);
     return status;
 }
 
-static int refine(void *data, enum refinement r, char *told, struct machine_error *err)
+static int refine(void *data, enum refinement r, char *in_force, struct machine_error *err)
 {
     struct refining *f = data;
-    told[0] = '\0';
+    in_force[0] = '\0';
     if (r == REFINED_BUSY)
-        return refine_busy(f, told, err);
+        return refine_busy(f, in_force, err);
     int status = f->busy != NULL ? interference_end(f->busy, err) : MACHINE_OK;
     if (status != MACHINE_OK)
         return status;
@@ -220,7 +220,7 @@ static int refine(void *data, enum refinement r, char *told, struct machine_erro
         return machine_fail(err, MACHINE_CANNOT, "", "needs --quiet-machine");
     status = refine_settings(f, r, err);
     if (status == MACHINE_OK)
-        snprintf(told, TABLES_TOLD_MAX, "%s", settings_text(*f->settings));
+        snprintf(in_force, TABLES_IN_FORCE_MAX, "%s", settings_text(*f->settings));
     return status;
 }
 
@@ -267,8 +267,8 @@ int measuring_open(const struct options *o, struct measuring *m)
         (void)measuring_close(m);
         return status;
     }
-    if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &m->machine, m->told, sizeof(m->told), &error) !=
-        MACHINE_OK) {
+    if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &m->machine, m->report, sizeof(m->report),
+                     &error) != MACHINE_OK) {
         status = complain_of_machine("", &error);
         (void)measuring_close(m);
         return status;
@@ -331,7 +331,7 @@ static int on_progress(void *data, const struct table_kind *k, size_t done, size
     m->cells = n;
     if (elapsed > 0)
         progress_show(time_left(m, part, elapsed), "%s: cell %zu of %zu", k->name, done + 1, n);
-    return stop_asked();
+    return stop_requested();
 }
 
 static void on_cell(void *data, const struct table_kind *k, const struct cell *c, bool measured)
@@ -340,9 +340,9 @@ static void on_cell(void *data, const struct table_kind *k, const struct cell *c
     (void)k;
     if (!measured) {
         m->found += c->seconds;
-    } else if (m->told[0] != '\0' && !m->quiet) {
-        fprintf(stderr, "%s\n", m->told);
-        m->told[0] = '\0';
+    } else if (m->report[0] != '\0' && !m->quiet) {
+        fprintf(stderr, "%s\n", m->report);
+        m->report[0] = '\0';
     }
 }
 
@@ -367,7 +367,7 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
     const struct tables_watch watch = {on_progress, on_cell, m};
     for (size_t i = 0; i < m->n_kinds && m->kinds[m->current] != k; i++)
         m->current = m->kinds[i] == k ? i : m->current;
-    stop_only_asks(true); /* what the machine has changed must be put back */
+    stop_only_asks(true); /* changes by the machine must be undone */
     int status = k->refines ? disturbing_end(m->interferer) : measuring_disturb(m);
     if (status != DONE)
         return status;
@@ -382,7 +382,7 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
         return DONE;
     }
     snprintf(m->failure, sizeof(m->failure), "%s", error.text);
-    return stop_asked() ? FAILED : complain_of_machine(k->name, &error);
+    return stop_requested() ? FAILED : complain_of_machine(k->name, &error);
 }
 
 int measuring_close(struct measuring *m)
@@ -482,7 +482,7 @@ static int collect_measure_all(const struct options *o, const struct table_kind 
         if (status == DONE)
             collect_keep(c);
     }
-    if (stop_asked())
+    if (stop_requested())
         complain("interrupted: nothing was written; --all keeps finished cells, and --input reads its tables");
     int closed = measuring_close(&m);
     return status == DONE ? closed : status;

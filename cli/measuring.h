@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the options to measured tables: the machine, the settings changed for it, progress, interruption. */
+/* Turns options into measured tables: the machine, the settings changed for it, progress, interruption. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,7 +32,7 @@ struct measuring {
     bool open;
     struct settings *changed;
     struct interferer *interferer; /* of --interference, or of the refinement `busy`; NULL: none */
-    char disturbed[120];           /* what it is, in words */
+    char disturbed[120];           /* the interference, in words */
     bool disturbs;                 /* whatever is measured: --interference */
     struct refining refining;
     char settings_text[1300];
@@ -41,7 +41,7 @@ struct measuring {
     bool quiet;
     const char *sysroot; /* NULL: this machine */
     char failure[600];   /* why the last table could not be measured */
-    char told[1000];     /* what `auto` took; said with the first cell */
+    char report[1000];   /* of `auto`; printed with the first cell */
     struct progress progress;
     size_t n_kinds; /* tables that will be measured, with their expected seconds */
     const struct table_kind *kinds[MEASURING_TABLES_MAX];

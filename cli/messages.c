@@ -15,11 +15,11 @@
 
 enum { LINE_SIZE = 1200 };
 
-static volatile sig_atomic_t told; /* lines */
+static volatile sig_atomic_t reported; /* lines */
 
-int messages_told(void)
+int messages_reported(void)
 {
-    return told;
+    return reported;
 }
 
 static void messages_line(const char *format, va_list arguments)
@@ -29,7 +29,7 @@ static void messages_line(const char *format, va_list arguments)
     plain_text(text, plain, sizeof(plain));
     flockfile(stderr); /* cli/stop.c: whoever has it knows whether the line is written */
     fprintf(stderr, "characterize: %s\n", plain);
-    told = told + 1;
+    reported = reported + 1;
     funlockfile(stderr);
 }
 

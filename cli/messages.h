@@ -20,7 +20,7 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int refuse(enum exit_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int complain_out_of_memory(void); /* FAILED */
 /* How many lines these have written; a signal handler may ask. */
-int messages_told(void);
+int messages_reported(void);
 
 /* The same followed by a remedy, if there is one. */
 void complain_with_remedy(const char *text, const char *remedy);

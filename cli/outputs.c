@@ -33,8 +33,8 @@ int outputs_choose(const struct options *o, const struct outputs_kind *kind, con
     const char *named[OUTPUT_FORMS] = {o->csv, o->json, NULL, o->plot}, *labels[OUTPUT_FORMS];
     bool single = o->csv != NULL || o->json != NULL || o->plot != NULL;
     const char *into = o->output != NULL ? o->output : single ? NULL : directory;
-    *out = (struct outputs){.kind = kind, .plot_asked = o->plot != NULL, .plot_possible = plot_possible()};
-    if (out->plot_asked && !out->plot_possible)
+    *out = (struct outputs){.kind = kind, .plot_requested = o->plot != NULL, .plot_possible = plot_possible()};
+    if (out->plot_requested && !out->plot_possible)
         return refuse(CANNOT, "--plot needs gnuplot, which is not in PATH; %s", plot_remedy);
     for (int i = 0; i < OUTPUT_FORMS; i++) {
         labels[i] = kind->form[i].label;
@@ -78,7 +78,7 @@ static int draw(const struct outputs *out, const void *data, char why[WHY_SIZE])
     chart_free(&chart);
     if (status != 0 && file_interrupted(path))
         return FAILED;
-    bool failed = status == -2 || (status != 0 && (out->plot_asked || out->kind->always_drawn));
+    bool failed = status == -2 || (status != 0 && (out->plot_requested || out->kind->always_drawn));
     return failed ? refuse(FAILED, "no plot: %s", why) : DONE;
 }
 
@@ -147,7 +147,7 @@ const struct outputs_kind answers_trace = {.form = {[OUTPUT_CSV] = {"the trace",
 
 int answers_check_trace(const struct outputs *out, uint64_t samples)
 {
-    /* they mostly share a file system: each is asked with room for those before it */
+    /* they mostly share a file system: each is checked with room for those before it */
     uint64_t csv = samples * CSV_SAMPLE_BYTES, before = out->path[OUTPUT_CSV] != NULL ? csv : 0;
     const uint64_t bytes[OUTPUT_FORMS] = {
         [OUTPUT_CSV] = csv, [OUTPUT_JSON] = before + JSON_BYTES, [OUTPUT_PLOT] = before + JSON_BYTES + PLOT_BYTES};

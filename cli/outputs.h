@@ -34,7 +34,7 @@ struct outputs_kind {
 struct outputs {
     const struct outputs_kind *kind;
     char *path[OUTPUT_FORMS];       /* NULL: not written; "-": standard output */
-    bool plot_asked;                /* by --plot, not by default */
+    bool plot_requested;            /* by --plot, not by default */
     bool plot_possible;             /* gnuplot is there */
     struct directories directories; /* made for this */
 };
@@ -53,7 +53,7 @@ int outputs_choose(const struct options *o, const struct outputs_kind *kind, con
  */
 int outputs_check(const struct outputs *out, const uint64_t bytes[OUTPUT_FORMS]);
 
-/* Where the screen's table goes: standard output, unless a file goes there. */
+/* The stream of the screen's table: standard output, unless a file goes there. */
 FILE *outputs_screen(const struct outputs *out);
 
 /*

@@ -59,7 +59,7 @@ static uint64_t privileges_of(enum job job)
     }
 }
 
-/* Of the calling thread; nothing can be inherited. Returns 0 or an error number. */
+/* Limits the capabilities of the calling thread to `kept`; nothing can be inherited. Returns 0 or an error number. */
 static int limit(uint64_t kept)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -137,7 +137,7 @@ int program_main(int argc, char **argv, const struct option_program *program, in
     stop_install();
     status = close_stdout(run(&options));
     /* who interrupts a script of several commands does not want the next one */
-    if (status == DONE && stop_asked())
+    if (status == DONE && stop_requested())
         return refuse(FAILED, "interrupted after everything was done");
     return status;
 }

@@ -62,7 +62,7 @@ static void put_host(json_t *o)
     free(cpuinfo);
 }
 
-/* Where the process may run decides which CPU is measured and which others are kept busy. */
+/* The CPUs allowed to the process decide which one is measured and which others are kept busy. */
 static void put_allowed_cpus(json_t *o)
 {
     struct cpu_mask allowed;
@@ -435,7 +435,7 @@ int run_directory_check(const struct run_directory *d)
     return refuse(FAILED, "%s %s; %s", d->path, what, remedy);
 }
 
-/* Where one cell cannot be kept, no other can: the run ends. */
+/* If one cell cannot be kept, no other can: the run ends. */
 static int store(void *data, const struct table_kind *k, const struct cell *c, const char *json,
                  struct machine_error *err)
 {

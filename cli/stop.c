@@ -18,12 +18,12 @@
 static const struct timespec stop_time = {.tv_nsec = 700000000};
 
 /* the only state that a signal handler may touch */
-static volatile sig_atomic_t asked, only_asks, first_ends, ended;
-static volatile sig_atomic_t told_before; /* messages_told() when it was asked to stop */
-static const char *volatile line;         /* NULL: the usual one */
+static volatile sig_atomic_t requested, only_asks, first_ends, ended;
+static volatile sig_atomic_t reported_before; /* messages_reported() when a stop was requested */
+static const char *volatile line;             /* NULL: the usual one */
 static sem_t rung;
 
-/* what must be put back */
+/* state that must be restored */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 static void (*put_back_now)(void *);
 static void *put_back_data;
@@ -39,7 +39,8 @@ static _Noreturn void end(void)
     char text[900];
     size_t used = 0;
     struct pollfd one = {.fd = STDERR_FILENO, .events = POLLOUT};
-    if (line == NULL && messages_told() != told_before) /* it has said why, and was still putting its things away */
+    if (line == NULL &&
+        messages_reported() != reported_before) /* it has said why, and was still putting its things away */
         _exit(FAILED);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         for (const char *c = parts[i]; *c != '\0' && used < sizeof(text); c++)
@@ -59,9 +60,9 @@ static void on_signal(int number, siginfo_t *info, void *unused)
         ended = info->si_code == SI_KERNEL ? -number : number;
         return;
     }
-    if (!asked)
-        told_before = messages_told();
-    asked = 1;
+    if (!requested)
+        reported_before = messages_reported();
+    requested = 1;
     if (!only_asks)
         end();
     (void)sem_post(&rung);
@@ -106,7 +107,7 @@ void stop_install(void)
     const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         struct sigaction before;
-        /* what nohup or a shell's background job has switched off stays off */
+        /* signals that nohup or a shell's background job ignores stay ignored */
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
     }
@@ -123,9 +124,9 @@ void stop_only_asks(bool asks)
     only_asks = asks;
 }
 
-bool stop_asked(void)
+bool stop_requested(void)
 {
-    return asked != 0;
+    return requested != 0;
 }
 
 void stop_first_ends(bool first)

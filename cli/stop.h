@@ -2,7 +2,7 @@
 /*
  * SIGINT, SIGTERM and SIGHUP. While something must be put back or finished (a measurement, the writing of files) they
  * only ask to stop; otherwise they end the program at once, with one line and status 1. Where the program has not come
- * to an end by itself within 0.7 s of being asked (a pipe that nobody reads, a child that hangs, a long
+ * to an end by itself within 0.7 s of the request (a pipe that nobody reads, a child that hangs, a long
  * calculation) it is ended all the same, after what must be put back. Nothing half-written is left in any case: output
  * files have no name before they are complete.
  */
@@ -17,7 +17,7 @@ void stop_install(void);
 void stop_only_asks(bool asks);
 
 /* True if one of the signals has come. */
-bool stop_asked(void);
+bool stop_requested(void);
 
 /*
  * From here on (true) the first signal only ends what is going on, which is no failure: stop_ended() is its number

@@ -5,10 +5,8 @@
 #include "computer/cpu/cpu.h"
 #include "drivers/machine.h"
 
-/*
- * What a setup says of CPUs, where the machine is this computer: the CPU to measure on is `cpu` of the setup, or the
- * first of its list, or as cpu_choose() says. Returns as cpu_choose().
- */
+/* Which CPU a setup means, where the machine is this computer: `cpu` of the setup, or the first of its list, or the one
+ * that cpu_choose() picks. Returns as cpu_choose(). */
 int active_cores_measured(const struct cpu_view *v, const struct machine_setup *s, int *cpu, struct machine_error *err);
 /* The CPU that a setup names so; -1: none. */
 int active_cores_wanted(const struct machine_setup *s);

@@ -81,7 +81,7 @@ static void read_perf(struct choice_facts *out)
     here.close(fd);
 }
 
-/* Of the CPU that would be measured on. */
+/* Tries the registers of the CPU that would be measured on. */
 static void read_msr(const char *sys, const char *proc, const char *dev, const struct cpu_leaves *leaves,
                      struct choice_facts *out)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What `auto` asks the system before it chooses a machine, apart from the choice itself, so that every answer can be
- * tried without the system that gives it.
- */
+/* The questions that `auto` puts to the system before it chooses a machine. They are apart from the choice itself, so
+ * that tests can supply any answer. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,7 +25,7 @@ struct choice_facts {
     int nmi_watchdog;            /* 1 on, 0 off, -1 not readable */
     int rdpmc_setting;           /* /sys/bus/event_source/devices/cpu{,_core}/rdpmc: 0, 1, 2; -100 = not readable */
     struct msr_trouble msr;      /* of the CPU whose msr file was tried; read_errno: if no register could be read */
-    struct msr_survey registers; /* what they say, if it opened */
+    struct msr_survey registers; /* their values, if it opened */
     bool timing_usable;          /* the TSC can serve as a clock */
     char timing_why[160];        /* why not, or a remark, or "" */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A machine: who executes kernels, and what can be read meanwhile. Probes see only this; whether a real core or a
- * model is behind it they cannot tell. A machine never interprets what it reads: counters are cumulative and raw.
+ * model is behind it is hidden from them. A machine never interprets what it reads: counters are cumulative and raw.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ struct segment {
 struct machine_setup {
     int cpu;                 /* logical CPU, -1 = the machine's choice */
     unsigned active_cores;   /* physical cores kept busy, this one included; 0 = all */
-    struct payload corunner; /* what the other active cores run; kernel NULL = 64add */
+    struct payload corunner; /* code of the other active cores; kernel NULL = 64add */
     const int *cpus;         /* the order in which logical CPUs become active, one of a core each; the first is the
                                  measured one unless `cpu` says otherwise; no others are used. NULL = the machine's own
                                  order of all */
@@ -95,7 +95,7 @@ struct trials_seen {
 
 /* The first use of a unit after an idle time, which is spent on scalar code. */
 struct first_use_request {
-    struct payload warm;                 /* what uses the unit before, for warm_us, and after; its width is the unit */
+    struct payload warm;                 /* uses the unit before, for warm_us, and after; its width is the unit */
     double warm_us, idle_us, observe_us; /* up to 1e6, 1e6, 1e4 */
     uint64_t repetition;                 /* models */
 };
@@ -104,7 +104,7 @@ struct first_use_seen {
     double first_us;     /* between the reads of the clock around one instruction; NaN: it was disturbed */
     double full_rate_us; /* from that instruction until blocks run at the rate that they keep; NaN: not within
                             observe_us */
-    double read_us;      /* what the reads alone take */
+    double read_us;      /* the time of the reads alone */
 };
 
 /*
@@ -232,7 +232,7 @@ struct machine_choice {
     const char *name;
     bool usable;
     char why[400];    /* why not, or what it gives */
-    char remedy[200]; /* what a person can do */
+    char remedy[200]; /* what the user can do */
 };
 /* Fills the choices of `auto`, best first (drivers/choices.c). Returns how many. */
 size_t machine_choices(struct machine_choice *out, size_t max);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What a machine hands over: raw readings of its counters, and how they are read by those who understand them. Counters
- * are cumulative; only differences mean anything.
- */
+/* A machine's recording: raw readings of its counters, and how to read them. Counters are cumulative; only differences
+ * mean anything. */
 #pragma once
 
 #include <stdbool.h>
@@ -37,7 +35,7 @@ struct counter_spec {
 };
 
 /*
- * What was seen: n readings, each `stride` words: the TSC, the payload instructions retired so far (exact: blocks times
+ * A recording: n readings, each `stride` words: the TSC, the payload instructions retired so far (exact: blocks times
  * instructions per block), then one word per counter of the setup. Cumulative over the repetition; the first reading is
  * the origin of the first sample. A reading that was not counted is COUNTER_MISSING.
  */
@@ -68,7 +66,7 @@ static inline const uint64_t *recording_at(const struct recording *r, size_t i)
     return r->words + i * r->stride;
 }
 
-/* By how much a counter has grown; COUNTER_MISSING where either was not counted. */
+/* Returns by how much a counter has grown; COUNTER_MISSING where either was not counted. */
 static inline uint64_t recording_grown(uint64_t before, uint64_t after)
 {
     return before == COUNTER_MISSING || after == COUNTER_MISSING ? COUNTER_MISSING : after - before;

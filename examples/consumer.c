@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a scheduler does with an exported header: at the end of a time slice it reads the counters (cycles at each
- * license level, time) and computes the frequency at which the task would have run on its own. The time it lost is
- * owed to it by the tasks that slowed the core.
+ * Shows how a scheduler uses an exported header: at the end of a time slice it reads the counters (cycles at each
+ * license level, time) and computes the frequency at which the task would have run on its own. The tasks that slowed
+ * the core owe it the time that it lost.
  *
  *     ./characterize --table frequency --machine model:xeon-gold-6130 --output DIR
  *     ./characterize --export header characterize_export.h ...
@@ -20,7 +20,7 @@
 #error "this was written for version 1 of the exported header (doc/export-format.md)"
 #endif
 
-/* What the scheduler records about a time slice. */
+/* The scheduler's record of a time slice. */
 struct slice_verdict {
     uint32_t ideal_khz;
     uint32_t measured_khz;
@@ -54,8 +54,8 @@ struct slice_verdict judge_slice(unsigned cpu, const uint64_t cycles[CHARACTERIZ
     return v;
 }
 
-/* Whether code that stays at level `from` for this long gains from a change up from `to`; -1: unknown, because the
- * break-even time was not measured. */
+/* Returns 1 if code that stays at level `from` for this long gains from a change up from `to`, 0 if not, -1 if that is
+ * unknown because the break-even time was not measured. */
 int worth_going_up(unsigned from, unsigned to, unsigned active_cores, int32_t quiet_ns)
 {
     int32_t breakeven_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this CPU and its operating system offer to kernels. */
+/* CPU features that kernels need: those that this CPU and its operating system offer. */
 #include <cpuid.h>
 #include <errno.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static uint32_t read_xcr0(void)
     return low;
 }
 
-/* CPUID is asked each time, which the compiler's library does once: cores of one part may differ. (Intel SDM volume 2,
+/* CPUID is read each time, which the compiler's library does once: cores of one part may differ. (Intel SDM volume 2,
  * CPUID, leaves 1 and 7; volume 1, 13.3: state components 1 and 2 of XCR0 for AVX, 5 to 7 too for AVX-512.) */
 unsigned kernel_cpu_features(void)
 {

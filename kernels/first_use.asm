@@ -18,11 +18,11 @@ extern kernel_tile_config
     tilezero tmm4
     tilezero tmm6
 %endmacro
-%define BEHIND_nothing
-%define BEHIND_upper    vzeroupper
-%define BEHIND_tiles    tilerelease
+%define AFTER_nothing
+%define AFTER_upper    vzeroupper
+%define AFTER_tiles    tilerelease
 
-; %1 symbol, %2 what it uses: nothing, upper (halves, which are cleaned behind it), tiles; %3 the instruction
+; %1 symbol, %2 what it uses: nothing, upper (halves, which are cleaned after it), tiles; %3 the instruction
 %macro FIRST_USE 3+
 align 64
 FUNCTION %1, hidden
@@ -47,7 +47,7 @@ FUNCTION %1, hidden
     shl     rdx, 32
     or      rax, rdx
     mov     [rsi], r9
-    BEHIND_%2
+    AFTER_%2
     RETURN
 %endmacro
 

@@ -27,8 +27,8 @@ typedef uint64_t kernel_fn(uint64_t blocks, uint64_t deadline, void *state, uint
 
 enum { KERNEL_STATE_BYTES = 64 * 64, KERNEL_NAME_MAX = 32, KERNEL_DENSITY_MAX = 256 };
 
-/* What license analysts call the weight: heavy = floating point and integer multiply, light = the rest
- * (dissertation on Skylake-SP AVX overhead, section 3.2.1, after the Intel optimization manual). */
+/* The weight of an operation, as license analysts call it: heavy = floating point and integer multiply, light = the
+ * rest (dissertation on Skylake-SP AVX overhead, section 3.2.1, after the Intel optimization manual). */
 enum kernel_weight { KERNEL_LIGHT, KERNEL_HEAVY };
 
 /* CPU features a kernel needs (CPUID and, for the register state, XCR0). */
@@ -62,7 +62,7 @@ struct kernel {
     const uint32_t *block_bytes;        /* same index: code bytes of a block, loop control included */
 };
 
-/* A kernel with its suffixes: what a machine is asked to run. */
+/* A kernel with its suffixes: which a machine runs on request. */
 struct payload {
     const struct kernel *kernel;
     unsigned density; /* 1..KERNEL_DENSITY_MAX: one counted instruction in every `density` */
@@ -98,7 +98,7 @@ struct payload kernel_copy(const struct payload *p);
 /* "light", "heavy" */
 const char *kernel_weight_name(enum kernel_weight weight);
 
-/* Whether its name is that of another kernel with -lat, -chain, @mem or @zmask. */
+/* Returns true if its name is that of another kernel with -lat, -chain, @mem or @zmask. */
 bool kernel_is_variant(const struct kernel *k);
 
 /* The payload of a name that the program itself gives and the registry has ("64add"). */

@@ -31,7 +31,7 @@ static void nearest_name(const char *wanted, char *out, size_t size)
     }
 }
 
-/* In small letters, as the registry has them. */
+/* Writes a name in small letters, as the registry has them. */
 static void lower(const char *name, char out[PLAIN_SHOWN_MAX + 1])
 {
     size_t n = strlen(name) < PLAIN_SHOWN_MAX ? strlen(name) : PLAIN_SHOWN_MAX;
@@ -40,7 +40,8 @@ static void lower(const char *name, char out[PLAIN_SHOWN_MAX + 1])
     out[n] = '\0';
 }
 
-/* What people call code of a width, by the instruction set or its registers. */
+/* Returns a kernel for a name that people use for code of a width, by instruction set or registers ("avx512", "ymm");
+ * NULL: there is none. */
 static const char *nearest_by_set(const char *name)
 {
     static const char *const sets[][2] = {{"avx512", "512fma"}, {"avx-512", "512fma"}, {"zmm", "512fma"},
@@ -70,8 +71,8 @@ static int refuse_unknown(const char *name, char *why, size_t size)
                       plain_shown(name).text, by_set ? by_set : nearest);
 }
 
-/* Of `count` entries that whose name is the longest that `name` begins with, a suffix or nothing after it, if it is
- * longer than that of `best`. */
+/* Finds among `count` entries the one with the longest name that `name` begins with, followed by a suffix or nothing,
+ * if it is longer than that of `best`. */
 static const struct kernel *find_entry(const struct kernel *all, size_t count, const char *name,
                                        const struct kernel *best)
 {

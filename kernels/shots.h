@@ -13,7 +13,7 @@
  */
 typedef void shot_fn(uint64_t n, uint64_t dirty);
 
-/* That of a payload: of 128 to 512 bits, plain (no density, no chain); NULL where there is none. */
+/* The shot of a payload: of 128 to 512 bits, plain (no density, no chain); NULL where there is none. */
 shot_fn *kernel_shot(const struct payload *p);
 
 /* The names of all that have one, separated by blanks. Returns `out`. */

@@ -136,7 +136,7 @@ WORKLOAD workload_spoil
     mov     rdx, rcx
     %rep STATE_BITS
     add     rdx, rdx
-    jc      short $ + 5         ; behind the next
+    jc      short $ + 5         ; past the next
     inc     rax
     %endrep
     %endrep

@@ -18,7 +18,7 @@ struct characterize_machine {
     struct machine machine;
     int cpu;           /* -1: its choice */
     char *data_folder; /* NULL: the shipped data */
-    char chosen[1000]; /* what `auto` took */
+    char chosen[1000]; /* the report of `auto` */
     struct block_set blocks;
 };
 

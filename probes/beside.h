@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a kernel loses beside a neighbor: brackets as in probes/brackets.h, of slots in which the other cores, or the
- * siblings, run something else than in the slots around them. The machine is prepared again for each slot.
+ * Measures the loss of a kernel beside a neighbor: brackets as in probes/brackets.h, of slots in which the other cores,
+ * or the siblings, run something else than in the slots around them. The machine is prepared again for each slot.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 struct beside_setup {
     struct machine_setup machine; /* its corunner: what the neighbors run in the slots to compare with */
     struct payload kernel;        /* that is measured */
-    struct payload neighbor;      /* what they run in between */
+    struct payload neighbor;      /* the code that they run in between */
     double before_us, observe_us; /* of each slot: which do not count, and which do */
     double period_us;
     unsigned least, most; /* rounds, of one bracket and a null each; until the time is over, or limits are half as wide

@@ -20,7 +20,7 @@
 #define BEFORE_GROWS 4
 #define SURELY 0.2 /* of what suffices: where A is slower now and then its upper limit is 1 */
 #define BEFORE_MOST_US 40e3
-#define SAMPLES_LEAST 0.25 /* of those that a slot has, or it tells nothing */
+#define SAMPLES_LEAST 0.25 /* of those that a slot has, or it says nothing */
 
 struct bracket_rig {
     struct machine *m;
@@ -32,7 +32,7 @@ struct bracket_rig {
     double *scratch;
     size_t room; /* of scratch, in samples */
     struct brackets_result *out;
-    double behind, n_behind, alone; /* of this round: the sum of logarithms of A after others; how many; after A */
+    double after, n_after, alone; /* of this round: the sum of logarithms of A after others; how many; after A */
 };
 
 void brackets_defaults(struct brackets_setup *s, const struct payload *first, const struct payload *kernels, size_t n)
@@ -143,8 +143,8 @@ static int brackets_read(struct bracket_rig *g, const size_t *kernels, size_t n)
         if (is_null(g->s, kernels[i])) {
             g->alone = log(a2);
         } else if (a2 > 0) {
-            g->behind += log(a2);
-            g->n_behind++;
+            g->after += log(a2);
+            g->n_after++;
         }
         if (keep_samples(g, 2 * i + 1, &g->out->seen[kernels[i]]))
             return -1;
@@ -196,13 +196,13 @@ static int brackets_round(struct bracket_rig *g, struct machine_error *err)
     size_t order[BRACKETS_KERNELS_MAX];
     int status = MACHINE_OK;
     shuffle(order, g->s->n, splitmix64(g->s->machine.seed + g->out->rounds * SPLITMIX64_STEP));
-    g->behind = g->n_behind = 0;
+    g->after = g->n_after = 0;
     g->alone = NAN;
     for (size_t i = 0; i < g->s->n; i++)
         g->out->logs[i * g->out->most + g->out->rounds] = NAN;
     for (size_t i = 0; i < g->s->n && !status; i += g->each)
         status = brackets_record(g, order + i, g->s->n - i < g->each ? g->s->n - i : g->each, err);
-    g->out->carry[g->out->rounds++] = g->behind / g->n_behind - g->alone;
+    g->out->carry[g->out->rounds++] = g->after / g->n_after - g->alone;
     return status;
 }
 
@@ -218,7 +218,8 @@ static bool suffice(const struct brackets_setup *s, const struct brackets_result
     return stop_here(&rule, r->rounds, r->seconds, widest);
 }
 
-/* Whether A is slower right after another kernel: what that was granted outlasts what does not count of a slot. */
+/* Returns true if A is slower right after another kernel: the level granted for that one outlasts the part of a slot
+ * that is not counted. */
 static bool brackets_carry(const struct bracket_rig *g)
 {
     const struct estimate e = brackets_ratio(g->out->carry, g->out->rounds, g->out->scratch);

@@ -30,7 +30,7 @@ struct rig {
     unsigned discarded;
 };
 
-/* What a repetition tells: mean time of a burst, plain work a microsecond, plain time after a burst. */
+/* The results of a repetition: mean time of a burst, plain work per microsecond, plain time after a burst. */
 struct seen_bursts {
     double wide_us, rate, plain_us;
 };
@@ -149,13 +149,13 @@ static int round_warm(struct rig *g, unsigned number, struct bursts_result *out,
     return status;
 }
 
-/* What a variant lost, and took, beyond what the empty bursts right before and after it did. */
+/* Stores what a variant lost, and how long it took, beyond the empty bursts right before and after it. */
 static void put_round(struct bursts_result *out, unsigned v, const struct seen_bursts *before,
-                      const struct seen_bursts *seen, const struct seen_bursts *behind)
+                      const struct seen_bursts *seen, const struct seen_bursts *after)
 {
     const unsigned n = out->n;
-    out->loss[v][n] = 1 - seen->rate / (0.5 * (before->rate + behind->rate));
-    out->cold_us[v][n] = seen->wide_us - 0.5 * (before->wide_us + behind->wide_us);
+    out->loss[v][n] = 1 - seen->rate / (0.5 * (before->rate + after->rate));
+    out->cold_us[v][n] = seen->wide_us - 0.5 * (before->wide_us + after->wide_us);
     out->cost_us[v][n] = out->cold_us[v][n] + out->loss[v][n] * seen->plain_us;
 }
 
@@ -186,7 +186,7 @@ static int round_of(struct rig *g, unsigned number, struct bursts_result *out, b
     return status;
 }
 
-/* Whether what bursts lose is known well enough. */
+/* Returns true if the loss of bursts is known well enough. */
 static bool suffice(const struct bursts_setup *s, const struct bursts_result *out)
 {
     const struct estimate loss = robust_mean(out->loss[1], out->n, BURSTS_REJECT, 0, NULL);

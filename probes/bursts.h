@@ -29,7 +29,7 @@ struct bursts_setup {
 
 #define BURSTS_REJECT 4.0 /* scaled MADs: rounds farther from the others do not count */
 
-/* Of the rounds that were kept, for each variant; the first is the null, without the last of these: */
+/* Results of the kept rounds, for each variant; the first is the null, without the last of these: */
 struct bursts_result {
     unsigned n;                           /* rounds in which each variant had a repetition that nothing disturbed */
     unsigned discarded;                   /* repetitions that something did; each was tried again, twice */

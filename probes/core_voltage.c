@@ -19,7 +19,7 @@ static const char disturbed[] = "something else ran between the kernel and the r
 /* After the kernel's end, more than readings take there: a reading this late tells of what ran in between. The kernel's
  * end is looked for some twenty times in a period, and a quarter as often where it is throttled. */
 #define LATE_US 20.0
-#define USUAL_MOST_US 100.0 /* what usually comes later tells nothing: a core may have come back */
+#define USUAL_MOST_US 100.0 /* a reading that usually comes later is useless: a core may have come back */
 #define LATE_PERIODS 0.25
 
 /*
@@ -43,7 +43,7 @@ static unsigned scattering_step(unsigned n)
     return 1;
 }
 
-/* Where a reading of a register lies on the time axis: `at` where the machine reads exactly when it is told to. */
+/* The position of a reading of a register on the time axis: `at` where the machine reads exactly when requested. */
 static double read_time(const struct machine *m, const struct transition_setup *s, const struct recording *rec,
                         const struct run_request *r, double at)
 {

@@ -14,7 +14,7 @@
 #include "util/order.h"
 
 #define START_SECONDS 1e-3 /* Intel's optimization manual: a license is granted within 500 us */
-#define PIECE_US 5000.0    /* what any machine runs in one go */
+#define PIECE_US 5000.0    /* any machine runs as much in one go */
 #define LONGEST_US 2e6
 #define LOST_US 250.0 /* beyond what a sample should take: more than an interrupt */
 
@@ -40,7 +40,7 @@ int energy_can(struct machine *m, struct machine_error *err)
     return machine_fail(err, MACHINE_CANNOT, "", "machine %.80s cannot read energy", info.name);
 }
 
-/* What a recording of one piece says: differences of its first and last reading. */
+/* Positions of the counters in the readings of a recording. */
 struct slots {
     int cycles, ref, chain_ticks, chain_cycles; /* words of a reading; -1 = not counted */
     double tsc_hz, period_us;
@@ -53,10 +53,10 @@ static double grown(const struct recording *r, int word)
 }
 
 /*
- * In how much of a recording something else ran: interrupts, too short to be seen one by one. From its samples, each so
- * long that most of them are not interrupted: the median of their rates is that of the code, and what was executed less
- * than that would have taken so many seconds. operations, seconds: of each of the n samples, which should take `period`
- * seconds; scratch: n.
+ * Finds for how much of a recording something else ran: interrupts, too short to be seen one by one. Its samples are
+ * short enough that most of them are not interrupted: the median of their rates is that of the code, and the missing
+ * operations would have taken so many seconds. operations, seconds: of each of the n samples, which should take
+ * `period` seconds; scratch: n.
  */
 static void energy_other(const double *operations, const double *seconds, size_t n, double period, double *scratch,
                          struct energy_stretch *out)
@@ -76,7 +76,7 @@ static void energy_other(const double *operations, const double *seconds, size_t
     out->other_seconds += fmax(0, all - done / rate);
 }
 
-/* In how much of it something else than the code ran. 0, or -1: out of memory. */
+/* Adds the time in which something else than the code ran. 0, or -1: out of memory. */
 static int add_other(const struct recording *r, const struct slots *slots, struct energy_stretch *out)
 {
     size_t n = r->n - 1;
@@ -95,7 +95,7 @@ static int add_other(const struct recording *r, const struct slots *slots, struc
     return 0;
 }
 
-/* Of a segment. 0, or -1: out of memory. */
+/* Adds the recording of a segment. 0, or -1: out of memory. */
 static int add_recording(const struct recording *r, const struct segment *segment, const struct slots *slots,
                          struct energy_stretch *out)
 {

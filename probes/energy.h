@@ -16,7 +16,7 @@ struct energy_setup {
     double settle_us;   /* before each repetition */
     double duration_us; /* of each repetition, at least; where a reading takes long it is ENERGY_READINGS of those */
     double period_us;   /* of samples, which tell the frequency and what was lost */
-    double reading_us;  /* what a reading of the counters takes where the machine does not tell; 0: not known */
+    double reading_us;  /* the time of a reading of the counters where the machine does not state it; 0: not known */
     repetitions_progress *progress; /* may be NULL; non-zero: no more repetitions */
     void *data;
 };
@@ -60,5 +60,5 @@ void energy_defaults(struct energy_setup *s, const struct payload *kernel);
 int energy_run(struct machine *m, const struct energy_setup *s, struct energy_result *out, struct machine_error *err);
 void energy_result_free(struct energy_result *r);
 
-/* Whether energy can be read at all: MACHINE_OK or MACHINE_CANNOT. */
+/* Checks that energy can be read at all: MACHINE_OK or MACHINE_CANNOT. */
 int energy_can(struct machine *m, struct machine_error *err);

@@ -22,7 +22,7 @@
 /* The longest warm-up and recording of fine samples, us: together less than the 10 ms that all machines can do. */
 #define WARMUP_MOST_US 4900.0
 #define OBSERVE_MOST_US 4900.0
-/* By so much a recording grows that is not over in the end. */
+/* A recording that is not over in the end grows by this. */
 #define LONGER 4.0
 /* At the switch of a long recording, us: its fine part has 150 of them. */
 #define LONG_PERIOD_MOST_US 5.0
@@ -98,7 +98,7 @@ static int nothing_left(const struct switches_seen *seen, const char *why, struc
                         r->n_invalid ? ", the first: " : "", r->n_invalid ? r->invalid[0].why : "");
 }
 
-/* What the null shows, for whoever analyzes the trace without it. 0, or -1: out of memory. */
+/* Notes the null's results in the trace, for whoever analyzes it without the null. Returns 0, or -1: out of memory. */
 static int note_null(const struct phases *p, struct trace *t)
 {
     if (p->null_cold_us > 0 && trace_set_number(t, "null_cold_us", p->null_cold_us))
@@ -130,7 +130,7 @@ static int guarded_record(struct attempt *a, struct machine_error *err)
 
 /* ---- what is held against it ---- */
 
-/* Whether it began and ended as the kernels alone run. 0, or -1: out of memory. */
+/* Decides if the recording began and ended as either kernel runs alone. Returns 0, or -1: out of memory. */
 static int judge(struct attempt *a)
 {
     const struct switches_seen *seen = a->seen;

@@ -25,7 +25,7 @@ struct switches_seen {
     struct repetitions result;
     struct phases phases;
     size_t discarded; /* repetitions, by the machine or by the analysis */
-    /* "" where the recording begins and ends as either kernel runs in the long run. Else it does not tell what the
+    /* "" where the recording begins and ends as either kernel runs in the long run. Else it does not say what the
      * switch comes to: what is wrong with it, and what to do. It is the first of the phases' warnings, too. */
     char unsettled[280];
 };

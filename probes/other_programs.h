@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What other programs that read counters print: pure functions from their text to figures. Nothing is guessed: a line
- * that is not as documented makes the text be refused.
- */
+/* Parses the output of other programs that read counters: pure functions from text to figures. Nothing is guessed: a
+ * text with a line that is not as documented is refused. */
 #pragma once
 
 #include <stddef.h>

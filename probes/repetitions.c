@@ -15,7 +15,7 @@
 #include "util/list.h"
 #include "util/text_list.h"
 
-/* Behind these come the numbers of what is recorded beside them, and not far after: repetitions of a model lie one
+/* After these come the numbers of what is recorded beside them, and not far after: repetitions of a model lie one
  * after the other, and times of days have no nanoseconds. */
 enum { ROUNDS_MOST = 20000 };
 /* Us and periods that a machine needs before its first good sample; room for more samples than requested. */
@@ -160,7 +160,7 @@ static int take(struct trace *t, unsigned run, struct recording *rec, const stru
                 char refused[FROM_RECORDING_WHY_MAX], const char **why)
 {
     refused[0] = '\0';
-    if (form->tolerant) /* what was lost is a part of it: samples tell */
+    if (form->tolerant) /* the lost time is part of it: samples show it */
         rec->involuntary_switches = 0;
     *why = recording_disturbed(rec);
     int bad = *why ? 0 : from_recording_append(t, run, rec, form, refused);
@@ -225,7 +225,7 @@ static int record_round(struct machine *m, const struct repetitions_plan *p, con
     return status;
 }
 
-/* What a repetition takes, with its share of what is made beside it, us. */
+/* The time of a repetition and its share of the recordings beside it, us. */
 static double round_us(const struct repetitions_plan *p)
 {
     double us = 0;
@@ -289,7 +289,7 @@ static int conduct(struct machine *m, const struct repetitions_plan *p, const st
     return status ? status : note_remarks(m, out, p->n_beside, err);
 }
 
-/* What a sample costs of the kernels around time 0. */
+/* Measures the cost of a sample for the kernels around time 0. */
 static int costs_of_samples(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
                             struct recording_form *out, struct machine_error *err)
 {

@@ -29,7 +29,7 @@ struct repetitions_beside {
     unsigned every; /* one for so many repetitions; 1 or more */
 };
 
-/* What came of an experiment. */
+/* The results of an experiment. */
 struct repetitions {
     struct trace trace;
     struct trace beside[REPETITIONS_BESIDE_MAX]; /* samples and channels alone, numbered as the repetition beside it */
@@ -46,7 +46,7 @@ typedef int repetitions_progress(void *data, unsigned done, unsigned wanted);
 /* A step of an experiment of its own, on the prepared machine. MACHINE_OK, or fills *err and returns its status. */
 typedef int repetitions_step(struct machine *m, void *context, struct repetitions *out, struct machine_error *err);
 
-/* Whether what there is answers the question: 1, 0, or -1: out of memory. */
+/* Decides if the results so far suffice: 1 yes, 0 no, -1 out of memory. */
 typedef int repetitions_enough(void *context, const struct repetitions *so_far);
 
 struct repetitions_plan {
@@ -64,7 +64,7 @@ struct repetitions_plan {
     struct repetitions_beside beside[REPETITIONS_BESIDE_MAX];
     size_t n_beside;
     double budget_us; /* repetitions go on beyond `wanted` until so much of the machine's time was requested ... */
-    repetitions_enough *enough; /* ... or this says that they are enough, asked at `wanted` and then for half as many
+    repetitions_enough *enough; /* ... or this says that they are enough, called at `wanted` and then for half as many
                                    more again and again; NULL: `wanted` are */
     repetitions_progress *progress;
     void *data;                     /* for progress */
@@ -83,8 +83,8 @@ int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct 
 
 /* ---- for probes with a protocol of their own ---- */
 
-/* What is counted: the cycles or the chain; with `licenses` the shares of the levels and throttling, all as far as the
- * machine has them; then the events. Returns how many. */
+/* Chooses the counters: cycles or the chain; with `licenses` the levels and throttling, as far as the machine has them;
+ * then the events. Returns their number. */
 size_t repetitions_counters(const struct machine *m, bool licenses, const struct raw_event *events, size_t n_events,
                             struct counter_spec out[REPETITIONS_COUNTERS_MAX]);
 /* Room for the samples of `sampled_us`: a tenth more for a clock that is not quite what it should be. */

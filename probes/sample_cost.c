@@ -12,10 +12,10 @@
 #define FAST 0.1 /* of all groups: a busy sibling thread and a lower clock, which come and go, make others slower */
 enum { SMALL, LARGE, SIZES, ROUNDS = 2, RECORDINGS = 4, GROUP = 24, GROUPS_MOST = 500 };
 static const double periods_us[SIZES] = {1, 4};
-/* So that what drifts is in both alike. */
+/* So that a drift is in both alike. */
 static const int order[ROUNDS][SIZES] = {{SMALL, LARGE}, {LARGE, SMALL}};
 
-/* Of a round: what groups of samples take, the mean of each, in cycles, or ticks where none are counted. */
+/* Groups of samples of a round: the mean time of each, in cycles, or ticks where none are counted. */
 struct sample_groups {
     int word, chain;
     size_t n[SIZES];
@@ -24,7 +24,7 @@ struct sample_groups {
     double all, ticks;          /* of all recordings whose ends were counted, in either unit */
 };
 
-/* Those of a recording: of samples without a chain, and not after one. */
+/* Adds the samples of a recording: those without a chain, and not after one. */
 static void sample_cost_take(struct sample_groups *g, const struct recording *r, int size)
 {
     double sum = 0;
@@ -49,7 +49,7 @@ static void sample_cost_take(struct sample_groups *g, const struct recording *r,
     }
 }
 
-/* What is left of a sample without work; nothing where it cannot be reported. */
+/* The cost of a sample without its work; zeros where it cannot be determined. */
 static struct sample_cost without_work(struct sample_groups *g, double tsc_hz)
 {
     double fast[SIZES];
@@ -91,7 +91,7 @@ static int sample_cost_measure(struct machine *m, const struct machine_setup *se
     struct machine_info info;
     struct sample_cost sum = {0, 0};
     struct sample_groups *g = malloc(sizeof *g);
-    int status = MACHINE_OK, told = 0;
+    int status = MACHINE_OK, reported = 0;
     if (!g)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     m->ops->info(m, &info);
@@ -108,11 +108,11 @@ static int sample_cost_measure(struct machine *m, const struct machine_setup *se
             status = record_size(m, &own, code, order[round][i],
                                  SAMPLE_COST_REPETITION + (uint64_t)((round * SIZES + i) * RECORDINGS), g, err);
         const struct sample_cost cost = status ? sum : without_work(g, info.tsc_hz);
-        told += cost.us > 0;
+        reported += cost.us > 0;
         sum.us += cost.us;
         sum.instructions += cost.instructions;
     }
-    *out = told ? (struct sample_cost){sum.us / told, sum.instructions / told} : sum;
+    *out = reported ? (struct sample_cost){sum.us / reported, sum.instructions / reported} : sum;
     m->ops->finish(m);
     free(g);
     return status;

@@ -19,7 +19,8 @@ static const double SECONDS_MOST = 10;
 /* For how long the counts are taken. */
 #define WINDOW "0.3"
 
-/* What runs meanwhile. Ends with its parent, however that ends. Returns its process; -1: none could be made. */
+/* Starts the code that runs meanwhile; it ends with its parent, however that ends. Returns its process; -1: it could
+ * not be started. */
 static pid_t start_chain(int cpu)
 {
     const struct payload chain = kernel_named("chain");
@@ -46,7 +47,7 @@ static void end_chain(pid_t chain)
 
 /* Words of a command. */
 enum { ARGUMENTS_MAX = 13 };
-/* What stands for the process of the chain, the CPU and the address of a register. */
+/* Placeholders of the chain's process, the CPU and the address of a register. */
 static const char process[] = "PROCESS", processor[] = "CPU", address[] = "ADDRESS";
 
 static const struct {

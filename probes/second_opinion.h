@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The same from other programs: perf stat, likwid-perfctr, turbostat and rdmsr, where they are installed, are asked
+ * The same from other programs: perf stat, likwid-perfctr, turbostat and rdmsr, where they are installed, are run
  * while a process of its own runs the chain of adds on the CPU.
  */
 #pragma once

@@ -12,7 +12,7 @@
 /* Recordings per one that is wanted, as some are disturbed; rounds of the chains. */
 enum { ATTEMPTS = 4, ROUNDS = 5 };
 
-/* What is run for one stretch. */
+/* The plan of one stretch. */
 struct plan {
     enum self_test_kind kind;
     const char *from, *kernel; /* `from` may be NULL */
@@ -199,7 +199,7 @@ static int self_test_record(struct machine *m, const struct self_test_setup *set
     return MACHINE_OK;
 }
 
-/* What does not work is written into the stretch; only the user's wish ends it all. */
+/* Runs one stretch. Failures are noted in the stretch; only the user's request to stop ends the whole test. */
 static int run_stretch(struct machine *m, const struct self_test_setup *setup, const struct plan *plan,
                        struct self_test_readings *out, struct machine_error *err)
 {

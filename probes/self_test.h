@@ -11,7 +11,7 @@
 
 #include "drivers/machine.h"
 
-/* What a stretch is for. All run on one core, the others idle. */
+/* The purpose of a stretch. All run on one core, the others idle. */
 enum self_test_kind {
     SELF_TEST_SHORT,  /* the chain of adds, sampled every microsecond */
     SELF_TEST_LONG,   /* ... every 4 us: what is fixed in a sample differs from what grows with it */
@@ -69,7 +69,7 @@ struct self_test_readings {
 struct self_test_setup {
     int cpu; /* as in machine_setup */
     uint64_t seed;
-    int (*stop)(void *); /* asked between repetitions; non-zero: end with MACHINE_FAILED. May be NULL */
+    int (*stop)(void *); /* called between repetitions; non-zero: end with MACHINE_FAILED. May be NULL */
     void *data;
 };
 

@@ -21,7 +21,7 @@ struct sequence {
     bool tolerant;       /* nor do values that cannot be, of samples that something interrupted: these are missing */
 };
 
-/* What is known of one repetition beside its samples. */
+/* Facts about one repetition beside its samples. */
 struct sequence_run {
     uint32_t run;                         /* in the trace */
     double begin_us;                      /* when the recording began: 0 or before it */

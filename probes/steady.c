@@ -42,7 +42,7 @@ static int probe_steady_settle(struct machine *m, void *context, struct repetiti
     return status;
 }
 
-/* What all of it has in common; *settling: for as long as the plan. */
+/* The common part of all plans; *settling must live as long as the plan. */
 static struct repetitions_plan steady_plan(const struct steady_setup *s, struct steady_setup *settling)
 {
     struct repetitions_plan plan = {.machine = s->machine,

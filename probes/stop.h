@@ -10,7 +10,8 @@ struct stop_rule {
     double enough;        /* half of the width of limits that suffices, in their unit; 0: none does */
 };
 
-/* Whether to stop after so many rounds and seconds, when the widest limits are so wide (half; NaN: there are none). */
+/* Returns true if it is time to stop after so many rounds and seconds, with half the width of the widest limits in
+ * `half` (NaN: there are none). */
 static inline bool stop_here(const struct stop_rule *s, unsigned rounds, double seconds, double half)
 {
     return rounds >= s->most || (rounds >= s->least && (half <= s->enough || seconds >= s->seconds));

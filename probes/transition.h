@@ -22,14 +22,14 @@ struct transition_setup {
     unsigned volt_readings; /* how many times it is read, once a repetition; 0: two a sample period, at most 2000 */
     struct raw_event events[REPETITIONS_EVENTS_MAX];
     size_t n_events;
-    bool beside;      /* what TRANSITION_NULL and the others are recorded in turn with the repetitions */
+    bool beside;      /* record TRANSITION_NULL and the others, in turn with the repetitions */
     double budget_us; /* as in repetitions_plan, likewise `enough` with its data */
     repetitions_enough *enough;
     void *data;
 };
 
-/* What is recorded beside the repetitions: the first kernel and its copy at another address, which shows what a switch
- * of code costs; either kernel after so long alone that it has come to rest. */
+/* Recorded beside the repetitions: the first kernel and its copy at another address, which shows the cost of switching
+ * code; and either kernel alone, after it has run long enough to settle. */
 enum { TRANSITION_NULL, TRANSITION_HELD_FROM, TRANSITION_HELD_TO };
 /* No processor is known that waits for more than 2 ms, but ramps; less on machines that cannot run so long. */
 #define TRANSITION_HELD_US 20e3
@@ -43,8 +43,8 @@ enum { TRANSITION_NULL, TRANSITION_HELD_FROM, TRANSITION_HELD_TO };
  */
 void transition_defaults(struct transition_setup *s, const struct payload *from, const struct payload *to);
 
-/* Of longer recordings than this the period grows, from where the defaults end on: 10 ms a repetition all machines do,
- * and samples as fine as at the switch would be too many, and no better, far after it. */
+/* In longer recordings the period grows, from where the defaults end on: all machines do 10 ms a repetition, and
+ * samples as fine as at the switch would be too many, and no better, far after it. */
 #define TRANSITION_LONG_US 5000.0
 /*
  * A recording of so long, us. Beyond TRANSITION_LONG_US its period grows; the core voltage is not read, which would

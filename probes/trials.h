@@ -6,11 +6,11 @@
 
 #include "drivers/machine.h"
 
-/* Where loads are to be found. */
+/* The place of the data that loads find. */
 enum trials_place { TRIALS_NOWHERE, TRIALS_L1, TRIALS_L2, TRIALS_L3, TRIALS_MEMORY };
 
 struct trials_setup {
-    struct machine_setup machine;  /* what is sampled is set by the probe */
+    struct machine_setup machine;  /* the probe sets what is sampled */
     struct trials_request request; /* bytes: set by the probe */
     enum trials_place place;
 };

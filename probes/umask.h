@@ -13,7 +13,7 @@ enum { UMASK_HELD = UMASK_WHENS, UMASK_EXPERIMENTS }; /* ... and what they are h
 
 struct umask_setup {
     struct payload kernel;
-    struct payload base;          /* what runs before and after it; the same kernel: it runs steadily, and no more */
+    struct payload base;          /* runs before and after it; the same kernel: it runs steadily, and no more */
     struct machine_setup machine; /* as in steady_setup */
     struct raw_event events[REPETITIONS_EVENTS_MAX];
     size_t n_events;

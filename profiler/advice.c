@@ -126,7 +126,7 @@ static void advice_culprit(const struct profile_result *r, struct profile_row *r
                  100 * row->causes);
 }
 
-/* Of all that ran: the task that slows the others most. What it does to itself no parting mends. */
+/* Advice for all rows together: the task that slows the others most. No separation helps against its cost to itself. */
 static void advice_all(const struct profile_result *r, struct profile_row *all)
 {
     const struct profile_row *worst = NULL;

@@ -38,7 +38,7 @@ static size_t proc_read(const char *proc, const struct profile_task *t, const ch
 
 bool profile_task_alive(const char *proc, const struct profile_task *t)
 {
-    enum { START_FIELD = 22, BEHIND_NAME = 2 };
+    enum { START_FIELD = 22, AFTER_NAME = 2 };
     char text[1024];
     if (proc_read(proc, t, "stat", text, sizeof(text)) == 0)
         return false;
@@ -46,7 +46,7 @@ bool profile_task_alive(const char *proc, const struct profile_task *t)
         return true;
     /* the second field is the name in parentheses, which may hold blanks and parentheses itself */
     const char *at = strrchr(text, ')');
-    for (int field = BEHIND_NAME; at != NULL && field < START_FIELD; field++) {
+    for (int field = AFTER_NAME; at != NULL && field < START_FIELD; field++) {
         at = strchr(at, ' ');
         at = at != NULL ? at + 1 : NULL;
     }

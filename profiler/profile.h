@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the profiler found: by task, container and core the remote overhead with 95 % limits, split by cause and level,
- * and who causes it. doc/profiler.md has the definitions ("What is computed").
- */
+/* The profiler's results: the remote overhead by task, container and core, with 95 % limits, split by cause and level,
+ * and who causes it. doc/profiler.md has the definitions ("What is computed"). */
 #pragma once
 
 #include <stdbool.h>
@@ -48,8 +46,8 @@ struct profile_row {
     struct profile_culprit *culprits; /* descending; at most PROFILE_CULPRITS_MAX */
     size_t n_culprits;
     double unattributed; /* part of the overhead for which nobody was found */
-    double causes;       /* what it costs others: of all overhead in the profile, the share that it causes */
-    char advice[400];    /* what would help, one sentence; "" where there is nothing to say */
+    double causes;       /* its cost to others: of all overhead in the profile, the share that it causes */
+    char advice[400];    /* one sentence; "": none */
 };
 enum { PROFILE_CULPRITS_MAX = 8 };
 
@@ -58,8 +56,8 @@ struct profile_totals; /* profiler/totals.c: what is added up while records come
 
 /* Parameters that are needed beside records, from the tables (--params); NaN where nothing is known. */
 struct profile_terms {
-    double wait_us;                   /* how long a level is kept: who ran longer ago cannot have caused it */
-    double change_us[PROFILE_LEVELS]; /* what a change from level 0 down to a level and back costs: throttling, halts */
+    double wait_us;                      /* how long a level is kept: who ran longer ago cannot have caused it */
+    double change_us[PROFILE_LEVELS];    /* cost of a change from level 0 to a level and back: throttling, halts */
     double breakeven_us[PROFILE_LEVELS]; /* so long a stretch at level 0 must last to pay for the changes */
 };
 
@@ -104,15 +102,13 @@ void profile_result_free(struct profile_result *r);
 /* Fewer samples have limits that are too wide for advice. */
 enum { ADVICE_SAMPLES_LEAST = 30 };
 
-/*
- * What would help a row of a result that is complete otherwise, in one sentence: nothing where there are fewer than
- * ADVICE_SAMPLES_LEAST samples, or where the limits of what it would be about include 0.
- */
+/* Adds to a row of an otherwise complete result one sentence on what would help; none where there are fewer than
+ * ADVICE_SAMPLES_LEAST samples, or where the limits of the figure concerned include 0. */
 void profile_advice(struct profile_result *r, size_t row);
 
 /* ---- terms.c: what the profiler takes from the tables: an export of this processor (--params) ---- */
 
-/* Of what is known without an export: nothing (*out), the published pause, no bins (*setup). */
+/* Fills in what is known without an export: nothing (*out), the published pause, no bins (*setup). */
 void profile_terms_none(struct profile_terms *out, struct profile_setup *setup);
 
 /*

@@ -173,7 +173,7 @@ static const char caution[] = "Shares of cycles at a level, not overhead: it is 
 
 /* ---- for a person ---- */
 
-/* As wide as the column. */
+/* Prints a name as wide as the column. */
 static void print_name(FILE *out, const char *name)
 {
     char shown[PROFILE_NAME_MAX];

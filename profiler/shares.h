@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is known without the kernel module: how many of its cycles each task and container ran at which license level.
- * These are no overhead: whose code demanded the level is not known, and the sibling's counts alike (dissertation,
+ * Results without the kernel module: the share of cycles that each task and container ran at each license level. These
+ * are no overhead: it is unknown whose code demanded the level, and the sibling's code counts alike (dissertation,
  * section 3.4).
  */
 #pragma once

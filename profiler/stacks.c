@@ -197,7 +197,7 @@ static bool places_look(struct places *p, const struct profile_record *r)
     char path[PLACES_PATH_MAX];
     p->now = profile_lookup_find(&p->processes, (uint64_t[]){t->tgid});
     if (!profile_task_alive(p->proc, t)) {
-        /* what was looked at before this one was started was another process */
+        /* a process looked up before this one was started was another one */
         if (p->now != NULL && p->now->looked_ns < t->start_ns)
             p->now = NULL;
         return true;
@@ -380,7 +380,7 @@ static size_t add_frame(char *line, size_t used, const char *frame)
     if (used > 0)
         line[used++] = ';';
     for (size_t end = used + STACKS_FRAME_MAX - 1; *frame != '\0' && used < end; frame++)
-        line[used++] = *frame == ';' ? ':' : *frame; /* what separates frames is part of none */
+        line[used++] = *frame == ';' ? ':' : *frame; /* a frame must not contain the separator */
     line[used] = '\0';
     return used;
 }

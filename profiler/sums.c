@@ -167,7 +167,7 @@ void profile_sums_unsettled(struct profile_sums *sums, const struct profile_reco
 
 /* ---- limits ---- */
 
-/* Of values that lie evenly between 0 and twice their mean, 95 % lie within this share of the mean around it. */
+/* If values lie evenly between 0 and twice their mean, 95 % are within this share of the mean around it. */
 #define LIMITS_EVEN 0.95
 
 /* Without tables: what a change down and back costs on the processor of the dissertation, the mean over levels and
@@ -250,9 +250,9 @@ static struct profile_estimate limits_mean(const struct profile_limits *l, const
 }
 
 /*
- * What sampling leaves open: a value is the share of samples in which there is any, times its mean in those. The limits
- * of a product follow from those of its factors (Zou and Donner, Statistics in Medicine 27, 2008: MOVER), which holds
- * for rare overhead, where the result is far from normal, as well as for frequent.
+ * Limits by sampling: a value is the share of samples in which there is any, times its mean in those. The limits of a
+ * product follow from those of its factors (Zou and Donner, Statistics in Medicine 27, 2008: MOVER), which holds for
+ * rare overhead, where the result is far from normal, as well as for frequent.
  */
 static struct profile_estimate limits_sampled(const struct profile_limits *l, const struct profile_sums *s,
                                               const struct profile_part_sums *p)
@@ -278,8 +278,8 @@ static double limits_ended(const struct profile_sums *s, unsigned level)
 }
 
 /*
- * What throttling and halts cost, which 1000 no-ops do not see: a change for each wait that has ended. Without sources,
- * samples beside wide code cannot be distinguished from delayed ones: half of all is as good a guess as any.
+ * The cost of throttling and halts, which 1000 no-ops do not see: a change for each wait that has ended. Without
+ * sources, samples beside wide code cannot be distinguished from delayed ones: half of all is as good a guess as any.
  */
 static double limits_changes(const struct profile_limits *l, const struct profile_sums *s, unsigned level)
 {
@@ -287,7 +287,7 @@ static double limits_changes(const struct profile_limits *l, const struct profil
            (double)s->known;
 }
 
-/* By how much an estimate is wrong, in terms of itself, on average. */
+/* The mean errors of an estimate, relative to itself. */
 struct limits_errors {
     double overlap, overlap_most; /* too large: accesses that overlap with computation; 95 % of codes have less */
     double changes;               /* too small: throttling and halts that were not seen; from 0 to twice as much */

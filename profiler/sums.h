@@ -23,7 +23,7 @@ enum profile_part_name {
 /* One sample. */
 struct profile_sample {
     double weight, value[PROFILE_PARTS];
-    double late;                  /* what it would be had it not turned wide after the pause, where it did */
+    double late;                  /* its value had it not turned wide after the pause, where it did */
     double overlap, overlap_most; /* by which eq. 4.3 is too large: usually, and where accesses overlap the most */
     double beside; /* by which it is too small: beside a sibling that runs code stalls for less of its time */
     unsigned actual, demanded, delayed; /* level; that its own code demands; that was only kept from before, or 0 */
@@ -31,7 +31,7 @@ struct profile_sample {
     bool off_bins; /* not limited by the level, as far as a table tells that lacks the number of active cores */
 };
 
-/* Of the samples in which a value is above 0. */
+/* Sums over the samples in which a value is above 0. */
 struct profile_part_sums {
     uint64_t n;
     double w, wx, ww, wwx, wwxx; /* of weights and values */
@@ -72,7 +72,7 @@ enum { LIMITS_T = 64 };
 struct profile_limits {
     double most;                       /* the largest change of performance, a share */
     double level_most[PROFILE_LEVELS]; /* likewise, of a level */
-    double change[PROFILE_LEVELS];     /* what a change down and back costs, in lengths of a wait */
+    double change[PROFILE_LEVELS];     /* the cost of a change down and back, in lengths of a wait */
     bool sources;
     double t[LIMITS_T + 1]; /* Student's t, 97.5 %, by degrees of freedom */
 };

@@ -74,7 +74,7 @@ static size_t symbols_count(const struct symbols *s)
     return s->n;
 }
 
-/* Of those at one address the last is the one that counts. */
+/* The last one of the symbols at one address counts. */
 static int compare_symbols(const void *a, const void *b)
 {
     const struct symbol *x = a, *y = b;
@@ -93,7 +93,7 @@ void symbols_sort(struct symbols *s)
 
 const char *symbols_find(const struct symbols *s, uint64_t address)
 {
-    size_t begin = 0, end = s->n; /* what is sought is before `end`; all before `begin` is at or below the address */
+    size_t begin = 0, end = s->n; /* the symbol is before `end`; all before `begin` are at or below the address */
     while (begin < end) {
         size_t middle = begin + (end - begin) / 2;
         if (s->symbol[middle].address <= address)
@@ -241,7 +241,7 @@ static void write_functions(Dwfl_Module *module, Elf *elf, GElf_Addr bias, FILE 
         const char *name = dwfl_module_getsym_info(module, i, &symbol, &address, NULL, NULL, NULL);
         int type = GELF_ST_TYPE(symbol.st_info);
         bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
-        /* what assemblers make often has no type */
+        /* assemblers often give symbols no type */
         if (name == NULL || name[0] == '\0' || symbol.st_shndx == SHN_UNDEF || (!function && type != STT_NOTYPE) ||
             !is_code(elf, address - bias))
             continue;

@@ -75,10 +75,8 @@ static void note(struct table *t, const struct tables_context *x)
     note_cpus(t, x->options);
 }
 
-/*
- * What only silicon has: when it was measured and on which CPU, by the cells, also by those of an earlier run, and
- * under which settings, which are those of that run, too (cli/run_directory.c).
- */
+/* Notes what only silicon has: dates and CPUs of the measurement, of all cells, also those of an earlier run, and the
+ * settings, which are the same in that run (cli/run_directory.c). */
 static void note_silicon(struct table *t, const struct run *r)
 {
     char now[DATE_SIZE], environment[SNAPSHOT_LINE];
@@ -109,7 +107,7 @@ static int on_part(void *data, double part)
     return r->stopped;
 }
 
-/* By what a cell is known again, and what of it ends up in the table's head. */
+/* The metadata by which a cell is recognized, and those that end up in the table's head. */
 #define CELL_ID "cell"
 #define CELL_DATE "date"
 #define CELL_CPU "measured_cpu"

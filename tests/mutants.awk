@@ -4,7 +4,7 @@
 # each 'FILE LINE COLUMN LENGTH NEW', the columns from 1. Places are operators between blanks (clang-format leaves none
 # else that have two operands), numbers, true and false. Not in comments, strings, preprocessor lines, assertions of the
 # compiler, sizes of arrays and named limits, nor is more room allocated than is used: such a change is none of
-# behaviour. (Less room is: the tests see what is written behind it.)
+# behaviour. (Less room is: the tests see what is written past it.)
 
 # The line without its comments and strings, as long as before; what begins on it and goes on counts from then on.
 function masked(line, out, i, two, c) {

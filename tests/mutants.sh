@@ -34,7 +34,7 @@ if [ $# -lt 1 ] || [ ! -e "$BUILD/tests/libunit.so" ] || [ ! -e "$CALLS_BUILD/te
     exit 2
 fi
 if [ -z "${MUTANTS_INSIDE:-}" ] && [ "$(id -u)" -eq 0 ] && unshare -m --propagation private true 2>/dev/null; then
-    # not without the make that asked for it
+    # not without the make that started it
     MUTANTS_INSIDE=1 exec setpriv --pdeathsig TERM \
         unshare -m -p -f --kill-child --mount-proc --propagation private sh "$0" "$@"
 fi

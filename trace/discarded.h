@@ -21,9 +21,9 @@ struct discarded_run {
  */
 int discarded_note(struct trace *t, const struct discarded_run *list, size_t n);
 
-/* Such a list, gone through with discarded_next() from its text `at` on. */
+/* Iterates through such a list with discarded_next(), from its text `at` on. */
 struct discarded_list {
-    const char *at;  /* what comes next */
+    const char *at;  /* the next entry */
     const char *why; /* the reason, why_length characters; of what cannot be read without a reason, all of it */
     int why_length;
     uint32_t run;
@@ -33,8 +33,6 @@ struct discarded_list discarded_of(const struct trace *t);
 /* The next repetition. 1; 0: there is none; -1: the next entry, or the rest of it, cannot be read and is left out. */
 int discarded_next(struct discarded_list *l);
 
-/*
- * Whether the metadata's list of a trace whose samples are in the order of their repetitions contradicts it: 0 it does
- * not; 1 it names a repetition of which there are samples, *run; 2 it names one twice; -1 out of memory.
- */
+/* Checks the metadata's list against a trace whose samples are in the order of their repetitions. Returns 0: no
+ * contradiction; 1: the list names a repetition that has samples, *run; 2: it names one twice; -1: out of memory. */
 int discarded_contradicts(const struct trace *t, uint32_t *run);

@@ -63,7 +63,7 @@ static int append_events(struct trace *t, const uint64_t *now, const uint64_t *b
     return 0;
 }
 
-/* Where the words of a recording are that tell the frequency; -1 = not counted. */
+/* Positions of the words of a recording that give the frequency; -1 = not counted. */
 struct clock_words {
     int cycles, chain_cycles, chain_ticks, read_ticks;
 };
@@ -81,20 +81,20 @@ static double reading_ticks(const struct clock_words *s, const uint64_t *now, co
     return recording_difference(now, before, s->read_ticks >= 0 ? s->read_ticks : s->chain_ticks);
 }
 
-/* Whether reading k has a chain. */
+/* Returns true if reading k has a chain. */
 static bool has_chain(const struct recording *rec, const struct clock_words *s, size_t k)
 {
     return recording_difference(recording_at(rec, k), recording_at(rec, k - 1), s->chain_cycles) > 0;
 }
 
-/* Whether reading k is by one of the chains that are taken where the period is long. */
+/* Returns true if reading k is by one of the long chains, which are taken where the period is long. */
 static bool by_long_chain(const struct recording *rec, const struct clock_words *s, size_t k)
 {
     return recording_difference(recording_at(rec, k), recording_at(rec, k - 1), s->chain_cycles) >
            LONG_CHAIN_CYCLES * CHAIN_CYCLE_UNIT;
 }
 
-/* What readings usually take, ticks: the medians of those by short chains, and by long ones. */
+/* The usual duration of readings, ticks: the medians of those by short chains, and by long ones. */
 struct usual_reading {
     double ticks[2];
 };
@@ -116,9 +116,9 @@ static struct usual_reading usual_reading(const struct recording *rec, const str
 }
 
 /*
- * Of a recording in which not every sample has a chain: its frequency, Hz, by all that it has. Times are averaged
- * first, and divided last: of values in steps of a clock only means are right. 0: every sample has one, or cycles are
- * counted; NaN: none has, or out of memory.
+ * The frequency, Hz, of a recording in which not every sample has a chain, by all chains that it has. Times are
+ * averaged first, and divided last: only means of values in steps of a clock are right. 0: every sample has one, or
+ * cycles are counted; NaN: none has, or out of memory.
  */
 static double pooled_hz(const struct recording *rec, const struct clock_words *s, double tsc_hz)
 {
@@ -137,13 +137,15 @@ static double pooled_hz(const struct recording *rec, const struct clock_words *s
     return all ? 0 : tsc_hz / CHAIN_CYCLE_UNIT / (middle + offset);
 }
 
-/* Whether time was lost in a reading, to a halt or to others: it took so many ticks, readings usually take `usual`. */
+/* Returns true if a reading that took so many ticks lost time, to a halt or to other tasks; `usual` is the usual
+ * duration. */
 static bool reading_lost(double ticks, double usual, double tsc_hz)
 {
     return ticks > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz;
 }
 
-/* What a reading takes where sample k is, ticks: where the chain before it, or the one after it, takes long, all do. */
+/* The expected duration of a reading at sample k, ticks: where the chain before or after it takes long, all readings
+ * do. */
 static double reading_there(const struct recording *rec, const struct clock_words *s, size_t k,
                             const struct usual_reading *u)
 {
@@ -162,7 +164,7 @@ static double reading_there(const struct recording *rec, const struct clock_word
 
 /*
  * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to
- * others, is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands. Where not
+ * others, is time lost in the sample, whose chain says nothing then: `last`, the frequency before, stands. Where not
  * every sample has a chain, the others have no frequency, and cycles are those of the `pooled` one; else it is 0.
  */
 static double sample_hz(const struct clock_words *s, const uint64_t *now, const uint64_t *before, double tsc_hz,

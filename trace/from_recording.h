@@ -31,7 +31,7 @@ struct recording_form {
 };
 
 /*
- * Turns one recording into samples (differences of neighbouring readings): frequency from cycles, or from the dependent
+ * Turns one recording into samples (differences of neighboring readings): frequency from cycles, or from the dependent
  * chain where there is no cycle counter; IPC of the payload, per cycle of that frequency: what a sample costs counts as
  * the work that would have been done meanwhile, since what slows the payload slows it as well. Where only some of the
  * samples have a chain, those without have no frequency, and IPC is per cycle of the mean frequency of all the

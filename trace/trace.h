@@ -57,10 +57,8 @@ struct trace_error {
 /* The name of a channel's column, as in the CSV. */
 const char *trace_channel_name(enum trace_channel c);
 
-/*
- * What a column may hold: lo to hi, above lo where `open`. What lies outside was not measured on any core, whatever
- * noise the measurement had (doc/formats.md says why each is what it is). A missing value (NaN) is always within.
- */
+/* The range of a column: lo to hi, above lo where `open`. No core can have a value outside it, however noisy the
+ * measurement (doc/formats.md gives the reasons). A missing value (NaN) is always within. */
 struct trace_range {
     double lo, hi;
     bool open;
@@ -68,13 +66,11 @@ struct trace_range {
 };
 const struct trace_range *trace_channel_range(enum trace_channel c);
 extern const struct trace_range trace_time_range; /* of time_us */
-/* Of lvl0 + lvl1 + lvl2, where all three are there: a core is at one level at a time. */
+/* The range of lvl0 + lvl1 + lvl2, where all three are there: a core is at one level at a time. */
 extern const struct trace_range trace_levels_range;
 bool trace_within(const struct trace_range *r, double value);
-/*
- * Whether the values of sample i lie within their ranges; where not, says in one line what does not: "ipc '-1' ...".
- * Times are not looked at.
- */
+/* Returns true if the values of sample i lie within their ranges; otherwise one line in `why` names the first that does
+ * not: "ipc '-1' ...". Times are not checked. */
 bool trace_sample_within(const struct trace *t, size_t i, char *why, size_t size);
 /* Makes all values of sample i missing; its time stays. */
 void trace_blank_sample(struct trace *t, size_t i);
@@ -98,9 +94,10 @@ int trace_append(struct trace *t, uint32_t run, double time_us);
 /* One past the last sample of the repetition that sample i is of; how many repetitions there are. */
 size_t trace_run_end(const struct trace *t, size_t i);
 size_t trace_count_runs(const struct trace *t);
-/* Whether one of the samples begin..end holds more than a voltage: scattered readings of that come one a repetition. */
+/* Returns true if one of the samples begin..end has more than a voltage: scattered readings of that come one a
+ * repetition. */
 bool trace_measured(const struct trace *t, size_t begin, size_t end);
-/* Of the samples with an IPC, the share that have a frequency, too; 0 where none has an IPC. */
+/* Returns the share of the samples with an IPC that have a frequency, too; 0 where none has an IPC. */
 double trace_frequency_share(const struct trace *t);
 /* The first of the samples first..past, of one repetition, whose time is after `time_us`; past: none is. */
 size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us);

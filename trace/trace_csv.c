@@ -64,7 +64,8 @@ __attribute__((format(printf, 3, 4))) static void trace_csv_outside(struct reade
     r->is_outside = true;
 }
 
-/* Whether lines end within this one: CR between two fields, not beside the comma as CRLF tools leave it. */
+/* Returns true if lines end within this one: it has a CR between two fields, not beside the comma as CRLF tools leave
+ * it. */
 static bool ends_within(const struct reader *r)
 {
     for (size_t i = 1; i + 1 < r->length && !r->samples; i++)
@@ -107,7 +108,7 @@ static int next_line(struct reader *r)
     return ends_within(r) ? refuse_bytes(r, "") : 1;
 }
 
-/* Of a column that is known. */
+/* The name of a known column. */
 static const char *column_name(int column)
 {
     return column == COLUMN_RUN    ? "run"
@@ -115,7 +116,7 @@ static const char *column_name(int column)
                                    : trace_channel_name((enum trace_channel)column);
 }
 
-/* What a header field names; -1 after an error. */
+/* Returns the column that a header field names; -1 after an error. */
 static int trace_csv_column_of(struct reader *r, struct trace *t, const char *name, size_t number)
 {
     if (!strcmp(name, "run"))

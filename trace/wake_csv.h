@@ -19,7 +19,7 @@ struct wake_csv {
     char unit[48], cpu[160], machine[160], environment[400]; /* "": not given */
 };
 
-/* Whether the first line that is neither empty nor a comment names idle_us and first_us. */
+/* Returns true if the first line that is neither empty nor a comment names idle_us and first_us. */
 bool wake_csv_is(const char *header_line);
 
 /*

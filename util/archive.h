@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 enum { ARCHIVE_MEMBERS_MAX = 16, ARCHIVE_NAME_MAX = 100 };
-/* Of all files together, unpacked; beyond it an archive is refused. */
+/* The size of all files together, unpacked; a larger archive is refused. */
 #define ARCHIVE_BYTES_MAX ((size_t)16 << 20)
 
 #define ARCHIVE_SKIPPED "sysroot/"
@@ -19,7 +19,7 @@ struct archive_member {
     char name[ARCHIVE_NAME_MAX]; /* letters, digits, '-', '_' and '.'; '.' and '-' not first; as many as wanted */
     char *text;                  /* size bytes and a NUL, malloc'ed */
     size_t size;
-    bool read_only; /* mode 0444, else 0644; what is read does not tell it */
+    bool read_only; /* mode 0444, else 0644; an archive that is read does not say it */
 };
 
 /* Writes n files; names may have folders, with '/' between. Returns 0, or -1 with errno. */

@@ -36,8 +36,8 @@ int child_start(const char *path, char *const argv[], char *const environment[],
                 bool own_group, pid_t *pid)
 {
     const int streams[3] = {in, out, err};
-    int told[2], error = 0;
-    if (pipe2(told, O_CLOEXEC) != 0)
+    int error_pipe[2], error = 0;
+    if (pipe2(error_pipe, O_CLOEXEC) != 0)
         return errno;
     sigset_t all, before;
     sigfillset(&all);
@@ -47,15 +47,15 @@ int child_start(const char *path, char *const argv[], char *const environment[],
     if (*pid == 0) {
         child_become(path, argv, environment, streams, own_group, parent);
         error = errno;
-        _exit(write(told[1], &error, sizeof(error)) == (ssize_t)sizeof(error) ? 126 : 127);
+        _exit(write(error_pipe[1], &error, sizeof(error)) == (ssize_t)sizeof(error) ? 126 : 127);
     }
     int failed = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    close(told[1]);
+    close(error_pipe[1]);
     ssize_t got = 0;
-    while (*pid > 0 && (got = read(told[0], &error, sizeof(error))) < 0 && errno == EINTR) {
+    while (*pid > 0 && (got = read(error_pipe[0], &error, sizeof(error))) < 0 && errno == EINTR) {
     }
-    close(told[0]);
+    close(error_pipe[0]);
     if (*pid < 0)
         return failed;
     if (got == (ssize_t)sizeof(error)) { /* it never became the program */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where the shipped data lie, and files there that are chosen by name: models, published figures of SKUs. */
+/* Finds the shipped data, and files there that are chosen by name: models, published figures of SKUs. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ enum { DATA_PATH_SIZE = 4096 };
  */
 void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE]);
 
-/* Where this program lies; "" where that cannot be reported. */
+/* The directory of this program; "" where that cannot be found. */
 void data_program_path(char out[DATA_PATH_SIZE]);
 
 enum { DATA_FILE_PATH_SIZE = 2 * DATA_PATH_SIZE };

@@ -8,7 +8,7 @@
 enum { EDIT_NAME_MAX = 64 };
 
 /*
- * Edits that turn the first `length` characters of a into b: insert, delete, replace, swap neighbours; letter case is
+ * Edits that turn the first `length` characters of a into b: insert, delete, replace, swap neighbors; letter case is
  * ignored (optimal string alignment; Damerau, CACM 7(3), 1964). Of b no more than EDIT_NAME_MAX - 1 characters count.
  */
 unsigned edit_distance(const char *a, size_t length, const char *b);

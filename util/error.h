@@ -10,7 +10,7 @@ enum machine_status { MACHINE_OK = 0, MACHINE_FAILED = 1, MACHINE_BAD_INPUT = 2,
 struct machine_error {
     enum machine_status status;
     char text[500];   /* one line: what, where, why */
-    char remedy[200]; /* what a person can do about it; may be empty */
+    char remedy[200]; /* what the user can do about it; may be empty */
 };
 
 /* Fills *err (the text as printf does) and returns `status`. */

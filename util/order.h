@@ -16,7 +16,8 @@ double order_nth_smallest(double *x, size_t n, size_t k);
 /* Median absolute deviation from `centre`, scaled to a standard deviation. O(n), needs scratch of n. */
 double order_mad_sigma(const double *x, size_t n, double centre, double *scratch);
 
-/* By how much the mean of the values within `bound` of `middle` lies above it; *kept: how many they are. 0 of none. */
+/* Returns by how much the mean of the values within `bound` of `middle` lies above it; *kept: how many they are. 0 of
+ * none. */
 double order_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept);
 
 /*

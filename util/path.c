@@ -85,7 +85,7 @@ struct walk {
     char *rest; /* of the way, from malloc */
 };
 
-/* Of what another user may have put there: where it came from. */
+/* Says where a file came from that another user may have put there. */
 static const char *whose(const struct stat *s)
 {
     return is_trusted(s) ? "in another user's directory" : "of another user";
@@ -237,10 +237,8 @@ int path_open_existing(int directory, const char *name, struct stat *s, char *wh
     return set_blocking(fd) == 0 ? fd : close_and_refuse(fd, errno, why, size, strerror(errno));
 }
 
-/*
- * Whether anybody writes into a pipe that was opened without waiting: its end without a byte, while no writer has it
- * open, is distinguished from "nothing yet" by read(2) alone. What this reads stays in the stream.
- */
+/* Checks that somebody writes into a pipe that was opened without waiting: only read(2) distinguishes a pipe that no
+ * writer has open from one that is empty so far. The byte that this reads stays in the stream. */
 static int await_writer(FILE *in, char *why, size_t size)
 {
     struct pollfd one = {.fd = fileno(in), .events = POLLIN};

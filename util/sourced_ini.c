@@ -23,7 +23,7 @@ int sourced_ini_fail(struct sourced_ini *r, unsigned line, const char *key, cons
     va_start(args, format);
     vsnprintf(e->text + n, sizeof e->text - n, format, args);
     va_end(args);
-    /* what is quoted from the file must not disturb a terminal */
+    /* quoted text of the file must not disturb a terminal */
     for (char *c = e->text + quoted; *c; c++)
         if (*c < ' ' || *c > '~')
             *c = '?';

@@ -28,7 +28,7 @@ struct sourced_ini_seen {
 struct sourced_ini {
     /* of the present line */
     unsigned line; /* from 1; 0: none yet */
-    char *text;    /* what stands before the source, without blanks around it */
+    char *text;    /* the text before the source, without blanks around it */
     char *source;
     /* of the present section */
     char header[SOURCED_INI_LINE_MAX]; /* its words with one blank between them; "" before the first one */

@@ -20,8 +20,8 @@ double bracket_log(double a1, double b, double a2);
  */
 struct estimate brackets_ratio(const double *logs, size_t n, double *scratch);
 
-/* Whether a ratio is another one than 1: beyond its limits, and farther from it than the null's limits are. A null
- * without limits (NaN) says nothing. */
+/* Returns true if a ratio differs from 1: 1 is outside its limits, and it is farther from 1 than the null's limits are.
+ * A null without limits (NaN) is ignored. */
 bool brackets_differs(const struct estimate *ratio, const struct estimate *null);
 
 /* So much time, s, until half of the width of limits is `wanted`, where it was `half` after `seconds`: limits shrink

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Search for the highest point of a function that rises to it and falls behind it. */
+/* Search for the highest point of a function that rises to it and falls after it. */
 #pragma once
 
 /*

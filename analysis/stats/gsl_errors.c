@@ -6,7 +6,7 @@
 
 #include <gsl/gsl_errno.h>
 
-/* As global as the handler itself is. */
+/* Global, as the handler itself is. */
 static pthread_mutex_t gsl_errors_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned gsl_errors_users;
 static gsl_error_handler_t *gsl_errors_kept;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * From which lost time on something else ran: time that a piece of code took beyond what it takes at its usual rate. No
- * interrupt handler, and no other thread, takes less.
- */
+/* The least lost time that shows that something else ran: the time of a piece of code beyond that at its usual rate. No
+ * interrupt handler, and no other thread, takes less. */
 #pragma once
 
 #define INTERRUPTION_US 1.0      /* in a repetition: it was interrupted; shorter hiccups make a sample invalid */

@@ -19,11 +19,11 @@ struct repeatability {
 };
 
 /*
- * Of n >= 1 durations above 0 in the order in which they were measured, told in steps of `resolution` (same unit, >=
- * 0). `scratch`: room for n. The mode is the most frequent duration where it is that of REPEATS_LEAST of all trials
- * or more; else, as where each duration is another, the half-sample mode (Bickel and Fruehwirth, On a fast, robust
- * estimator of the mode, 2006), which a tail to one side does not move. At the mode is what is within the resolution
- * of it; where durations do not repeat, what is as near to it as half of all trials are. Of n = 0 all are NaN.
+ * Describes n durations above 0 in the order in which they were measured, given in steps of `resolution` (same unit, >=
+ * 0). `scratch`: room for n. The mode is the most frequent duration if at least REPEATS_LEAST of all trials have it;
+ * otherwise, as where all durations differ, the half-sample mode (Bickel and Fruehwirth, On a fast, robust estimator of
+ * the mode, 2006), which a tail to one side does not move. Durations within the resolution of the mode are at the mode;
+ * where durations do not repeat, the half of all trials nearest to it. All are NaN for n = 0.
  */
 #define REPEATS_LEAST 0.1
 struct repeatability repeatability_of(const double *duration, size_t n, double resolution, double *scratch);

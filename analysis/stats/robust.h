@@ -9,8 +9,8 @@
 /* The standard error of a median of normal values in terms of that of their mean: sqrt(pi / 2). */
 #define ROBUST_MEDIAN_ERROR 1.2533
 
-/* Values told in whole ticks come in steps of at most this, relative: one tick of the 30 that the shortest usable chain
- * takes. */
+/* Values given in whole ticks come in steps of at most this, relative: one tick of the 30 that the shortest usable
+ * chain takes. */
 #define QUANTUM_MOST 0.035
 
 /*
@@ -22,7 +22,7 @@ double robust_centre(double *x, size_t n, double *scratch);
 /* How far from the median, *middle, it takes values to be no outliers. */
 double robust_bound(const double *x, size_t n, double *middle, double *scratch);
 
-/* The noise of a series with steps in it, as the standard deviation of one value: from the differences of neighbours,
+/* The noise of a series with steps in it, as the standard deviation of one value: from the differences of neighbors,
  * in which the steps are outliers. NaN of fewer than two. Needs scratch of n - 1, which may be x. */
 double robust_step_noise(const double *x, size_t n, double *scratch);
 
@@ -45,7 +45,7 @@ struct estimate robust_median(double *x, size_t n);
 double robust_half_width95(double sigma, size_t n);
 
 /*
- * Splits values into modes: groups of neighbours in order, separated by more than `gap`, each with at least `least`
+ * Splits values into modes: groups of neighbors in order, separated by more than `gap`, each with at least `least`
  * values. Returns the number of modes (at most `max`), writes their means and sizes, the largest first.
  */
 struct value_mode {

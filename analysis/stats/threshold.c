@@ -18,7 +18,7 @@ struct trials {
     double least_sigma, most_sigma;
 };
 
-/* Of the median `mean`, by the logarithm of sigma. */
+/* The likelihood at the median `mean`, by the logarithm of sigma. */
 struct at_median {
     const struct trials *t;
     double mean;
@@ -58,7 +58,8 @@ static double best_median(struct trials *t, double lo, double hi)
     return 0.5 * (lo + hi);
 }
 
-/* Where, between the median and the end of what was tried, the likelihood has fallen by what 95 % allow. */
+/* Finds where, between the median and the end of the tried values, the likelihood has fallen by as much as 95 % allow.
+ *  */
 static double threshold_limit(const struct trials *t, double median, double end, double least)
 {
     if (profile(t, end, NULL) >= least)

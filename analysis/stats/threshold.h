@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From which value on an answer is yes: sharp, or scattered around a median. */
+/* Finds the value from which on an answer is yes: sharp, or scattered around a median. */
 #pragma once
 
 #include <stdbool.h>

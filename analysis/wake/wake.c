@@ -21,7 +21,7 @@ enum { GRID = 512, BEYOND = 3, TREND_POINTS = 4, STRAYS = WAKE_STAGE_LEAST / 2 }
 
 #define SIGMA_LEAST 0.02 /* of log(first_us): the clock's drift is no stage */
 #define CAPPED 3.0       /* standard deviations beyond which a point counts no more */
-#define RATIO_LEAST 1.1  /* between the times of neighbouring stages */
+#define RATIO_LEAST 1.1  /* between the times of neighboring stages */
 #define TREND 1.05       /* between the first and the last third of a stage */
 #define STRAY_SHARE 0.15 /* of the points beyond a boundary: fewer of the other level are outliers */
 
@@ -103,7 +103,7 @@ static double least_ratio(const struct wake_series *s)
     return fmax(log(RATIO_LEAST), 2 * s->sigma);
 }
 
-/* Neighbours of one level, in the end, are one stage. */
+/* Neighbors of one level, in the end, are one stage. */
 static void merge(struct wake_series *s)
 {
     for (size_t i = 0; i < s->n_stages; i++)
@@ -121,17 +121,15 @@ static void merge(struct wake_series *s)
     }
 }
 
-/* Whether a point lies on the level of a stage, and closer to it than to that of another one. */
+/* Returns true if a point lies on the level of a stage, and closer to it than to that of the other one. */
 static bool is_on(const struct wake_series *s, size_t i, size_t stage, size_t other)
 {
     double off = fabs(s->y[i] - s->level[stage]);
     return off <= 4 * s->spread[stage] && (other == stage || off < fabs(s->y[i] - s->level[other]));
 }
 
-/*
- * From the cut in front of point `cut` outward, at most to `end` (exclusive): the farthest point on the level of the
- * stage beyond the cut, as long as such points are not as rare as outliers. None: the cut itself.
- */
+/* Goes outward from the cut in front of point `cut`, at most to `end` (exclusive). Returns the farthest point on the
+ * level of the stage beyond the cut, as long as such points are not as rare as outliers. None: the cut itself. */
 static size_t reach(const struct wake_series *s, size_t cut, size_t end, bool up, size_t own, size_t beyond)
 {
     size_t seen = 0, reached = cut;
@@ -147,9 +145,9 @@ static size_t reach(const struct wake_series *s, size_t cut, size_t end, bool up
 }
 
 /*
- * From the stretch in which both levels occur (or the cut) outward: the BEYOND-th idle time at which there is a point
- * on the stage's own level. One would do if each idle time were kept to exactly; where they scatter by about as much as
- * they are apart, it happens that both levels occur in perfect order around another time than the boundary.
+ * Goes outward from the stretch in which both levels occur (or the cut). Returns the BEYOND-th idle time at which there
+ * is a point on the stage's own level. One would do if each idle time were kept to exactly; where they scatter by about
+ * as much as they are apart, it happens that both levels occur in perfect order around another time than the boundary.
  */
 static size_t outward(const struct wake_series *s, size_t at, size_t end, bool up, size_t own, size_t other)
 {
@@ -173,8 +171,8 @@ static struct estimate wake_boundary(const struct wake_series *s, size_t i, size
     *to = reach(s, cut, s->begin[i + 2], true, i + 1, i);
     size_t lo = outward(s, *from, s->begin[i], false, i, i + 1);
     size_t hi = outward(s, *to, s->begin[i + 2], true, i + 1, i);
-    double before = s->idle[cut - 1], behind = s->idle[cut];
-    double middle = before > 0 ? sqrt(before * behind) : 0.5 * (before + behind);
+    double before = s->idle[cut - 1], after = s->idle[cut];
+    double middle = before > 0 ? sqrt(before * after) : 0.5 * (before + after);
     return (struct estimate){middle, fmin(s->idle[lo], middle), fmax(s->idle[hi], middle)};
 }
 
@@ -204,8 +202,8 @@ static void describe(struct wake_series *s, struct wake_stages *out)
     }
 }
 
-/* Whether first_us goes on changing within a stage: the medians of its outer thirds differ by more than TREND, and by
- * more than four of their standard errors, of the noise between neighbours. */
+/* Returns true if first_us keeps changing within a stage: the medians of its outer thirds differ by more than TREND,
+ * and by more than four standard errors, computed from the noise between neighbors. */
 static bool has_trend(struct wake_series *s, size_t stage)
 {
     size_t begin = s->begin[stage], n = s->begin[stage + 1] - begin, third = n / 3;

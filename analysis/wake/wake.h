@@ -24,7 +24,7 @@ enum {
     WAKE_TEXT_MAX = 200
 };
 
-#define WAKE_SCATTERS 3.0 /* detectable_ratio beyond which a single stage says little: a warning tells */
+#define WAKE_SCATTERS 3.0 /* detectable_ratio beyond which a single stage says little: a warning says so */
 
 struct wake_stage {
     struct estimate first_us;     /* median, its 95 % limits from the order statistics */
@@ -55,14 +55,14 @@ struct wake_stages {
 int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out, char *why, size_t size);
 
 /*
- * What a clock that advances in steps (us; 0: nothing) leaves of them: a time is the difference of two readings, each
- * up to a step late. Neighboring stages that differ by two steps or less are one, with limits that hold both, and all
- * limits are a step wider, never below 0.
+ * Corrects stages for a clock that advances in steps (us; 0: it does not): a time is the difference of two readings,
+ * each up to a step late. Neighboring stages that differ by two steps or less become one, with limits that cover both,
+ * and all limits become a step wider, but not below 0.
  */
 void wake_blur(struct wake_stages *s, double step_us);
 /* The limits of one such time. */
 struct estimate wake_blur_time(struct estimate us, double step_us);
-/* Whether the times scatter so much that a single stage says nothing (WAKE_SCATTERS). */
+/* Returns true if the times scatter so much that a single stage says nothing (WAKE_SCATTERS). */
 bool wake_scatters(const struct wake_stages *s);
 
 /* characterize-wake/1 (doc/formats.md), malloc'ed; what was not given is NULL. NULL: out of memory. */

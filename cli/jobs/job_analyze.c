@@ -28,7 +28,7 @@ static int unreadable(const char *name, const char *why)
     return refuse(BAD_USAGE, "cannot read %s: %s", name, why);
 }
 
-/* Of a file whose last line was left out. */
+/* Warns if the last line of the file was left out. */
 static void tell_cut(const struct options *o, bool cut)
 {
     if (cut)

@@ -146,7 +146,8 @@ static int take_all(const struct options *o, struct comparison *c)
 {
     size_t left_out = 0;
     for (size_t i = 0; i <= o->n_others; i++) {
-        int status = stop_asked() ? refuse(FAILED, "interrupted") : take_directory(c, directory_of(o, i), &left_out);
+        int status = stop_requested() ? refuse(FAILED, "interrupted")
+                                      : take_directory(c, directory_of(o, i), &left_out);
         if (status != DONE)
             return status;
     }

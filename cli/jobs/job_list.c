@@ -133,7 +133,7 @@ static int list_skus(void)
     if (sku_list_common(NULL, &names, &n) != 0)
         return complain_out_of_memory();
     if (n > 0)
-        printf("\nMicroarchitectures, what their SKUs have in common, likewise:\n");
+        printf("\nMicroarchitectures, with the figures that their SKUs share, likewise:\n");
     return print_each(names, n, print_figures, status);
 }
 

@@ -16,10 +16,10 @@
 #include "probes/second_opinion.h"
 #include "util/text_list.h"
 
-static int asked_to_stop(void *data)
+static int stops_test(void *data)
 {
     (void)data;
-    return stop_asked();
+    return stop_requested();
 }
 
 static int test_read(const struct options *o, struct self_test_readings *out, struct self_test_lines *others)
@@ -27,21 +27,21 @@ static int test_read(const struct options *o, struct self_test_readings *out, st
     struct machine machine;
     struct machine_error error = {.status = MACHINE_OK};
     struct second_opinion opinions[OPINIONS];
-    char told[1000] = "";
+    char report[1000] = "";
     const struct self_test_setup setup = {
-        .cpu = o->cpu.given ? (int)o->cpu.value : -1, .seed = o->tables.seed, .stop = asked_to_stop};
-    if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, told, sizeof(told), &error) !=
+        .cpu = o->cpu.given ? (int)o->cpu.value : -1, .seed = o->tables.seed, .stop = stops_test};
+    if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, report, sizeof(report), &error) !=
         MACHINE_OK)
         return complain_of_machine("", &error);
-    if (told[0] != '\0' && !o->quiet)
-        fprintf(stderr, "%s\n", told);
-    stop_only_asks(true); /* what the machine has changed must be put back */
+    if (report[0] != '\0' && !o->quiet)
+        fprintf(stderr, "%s\n", report);
+    stop_only_asks(true); /* changes by the machine must be undone */
     int status = self_test_run(&machine, &setup, out, &error);
     if (status == MACHINE_OK && !out->modelled) {
         second_opinions_ask(&machine, out->cpu_number, opinions);
         self_test_judge_others(out, opinions, OPINIONS, others);
     }
-    if (stop_asked())
+    if (stop_requested())
         status = refuse(FAILED, "interrupted: nothing was written");
     else if (status != MACHINE_OK)
         status = complain_of_machine("--self-test", &error);

@@ -29,7 +29,7 @@ static int table_measure(const struct options *o, struct table *t)
     status = measuring_plan(&m, &o->table, 1);
     if (status == DONE)
         status = measuring_table(&m, o->table, NULL, t);
-    if (status != DONE && stop_asked())
+    if (status != DONE && stop_requested())
         complain("interrupted after %zu of %zu cells; nothing was written (--all keeps finished cells)", m.cells_done,
                  m.cells);
     if (measuring_close(&m) != DONE && status == DONE) {
@@ -130,8 +130,8 @@ static int measure_one(struct all *a, size_t i)
 static int all_measure_all(struct all *a)
 {
     for (size_t i = 0; i < a->n; i++) {
-        int status = stop_asked() ? FAILED : measure_one(a, i);
-        if (stop_asked())
+        int status = stop_requested() ? FAILED : measure_one(a, i);
+        if (stop_requested())
             return refuse(FAILED, "interrupted in table %s; the finished cells are kept in %s: continue with --resume",
                           a->kinds[i]->name, a->path);
         if (status != DONE)
@@ -187,7 +187,7 @@ static int all_compare(struct all *a)
     int found = tables_find_sku(table_meta(&a->tables[0], "cpu"), NULL, &sku, &error);
     if (found != MACHINE_OK && found != MACHINE_CANNOT)
         return complain_of_machine("published figures", &error);
-    if (found == MACHINE_CANNOT) /* what the processor says of itself, and findings, there are without them */
+    if (found == MACHINE_CANNOT) /* the processor's own statements and findings need none */
         sku = (struct sku){.n_figures = 0};
     for (size_t i = 0; i < a->done; i++)
         list[i] = &a->tables[i];
@@ -207,7 +207,7 @@ static int all_compare(struct all *a)
  * was resumed. NULL: out of memory. */
 static char *command_text(const struct options *o, const char *machine)
 {
-    static const char *const told[] = {
+    static const char *const shown[] = {
         "kernels",         "active-cores", "cpus",     "cpu",   "runs",  "period", "warmup", "observe",
         "fixed-frequency", "companion",    "siblings", "brief", "turbo", "event",  "seed"};
     char *text = NULL;
@@ -216,10 +216,10 @@ static char *command_text(const struct options *o, const char *machine)
     if (out == NULL)
         return NULL;
     fprintf(out, "characterize --all --machine %s", machine != NULL ? machine : "auto");
-    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
         for (size_t k = 0; k < o->n_given; k++)
-            if (strcmp(o->given[k].name, told[i]) == 0)
-                fprintf(out, " --%s%s%s", told[i], o->given[k].text != NULL ? " " : "",
+            if (strcmp(o->given[k].name, shown[i]) == 0)
+                fprintf(out, " --%s%s%s", shown[i], o->given[k].text != NULL ? " " : "",
                         o->given[k].text != NULL ? o->given[k].text : "");
     return fclose(out) == 0 ? text : NULL;
 }
@@ -286,8 +286,9 @@ static int write_report(const struct all *a, const struct options *o)
     if (contents != NULL)
         link_pages(a->path, contents);
     for (size_t i = 0; i < a->done && status == DONE; i++) {
-        const struct report_part *part = stop_asked() ? NULL
-                                                      : report_contents_add(contents, a->measured[i], &a->tables[i]);
+        const struct report_part *part = stop_requested()
+                                             ? NULL
+                                             : report_contents_add(contents, a->measured[i], &a->tables[i]);
         status = part == NULL ? FAILED : DONE;
         if (part != NULL && part->svg != NULL)
             status = write_svg(a->path, a->measured[i]->name, part->svg);
@@ -309,7 +310,7 @@ static int all_conclude(struct all *a, const struct options *o)
     if (compared == FAILED)
         return compared; /* it could not be written: neither can the report */
     int status = write_report(a, o);
-    if (stop_asked())
+    if (stop_requested())
         return refuse(FAILED, "interrupted while writing the report; --resume writes it");
     if (status != DONE)
         return status;

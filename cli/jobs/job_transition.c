@@ -90,15 +90,15 @@ static void why_no_counters(const struct machine *m, char *out, size_t size)
 struct watch {
     struct progress progress;
     unsigned done, wanted; /* repetitions */
-    const char *told;      /* what `auto` took; said once the first repetition has shown that it works */
+    const char *report;    /* of `auto`; printed once the first repetition has shown that the machine works */
 };
 
 static int on_progress(void *data, unsigned done, unsigned wanted)
 {
     struct watch *w = data;
-    if (w->told[0] != '\0') {
-        fprintf(stderr, "%s\n", w->told);
-        w->told = "";
+    if (w->report[0] != '\0') {
+        fprintf(stderr, "%s\n", w->report);
+        w->report = "";
     }
     if (wanted > 0) {
         w->done = done;
@@ -107,7 +107,7 @@ static int on_progress(void *data, unsigned done, unsigned wanted)
     double elapsed = wanted > 0 && done > 0 ? progress_due(&w->progress) : 0;
     if (elapsed > 0)
         progress_show(elapsed / done * (wanted - done), "%u of %u repetitions", done, wanted);
-    return stop_asked();
+    return stop_requested();
 }
 
 /* The measurement itself. Returns DONE with *seen filled, or an exit status after a line. */
@@ -115,7 +115,7 @@ static int transition_measure(struct measuring *m, const struct options *o, cons
                               struct switches_seen *seen)
 {
     struct machine_error error = {.status = MACHINE_OK};
-    struct watch watch = {.told = o->quiet ? "" : m->told};
+    struct watch watch = {.report = o->quiet ? "" : m->report};
     const struct guard guard = {.machine = &m->machine,
                                 .warmup_given = o->warmup_us.given,
                                 .observe_given = o->observe_us.given,
@@ -123,14 +123,14 @@ static int transition_measure(struct measuring *m, const struct options *o, cons
                                 .runs_given = o->runs.given,
                                 .progress = on_progress,
                                 .data = &watch};
-    stop_only_asks(true); /* what the machine has changed must be put back */
+    stop_only_asks(true); /* changes by the machine must be undone */
     int status = measuring_disturb(m);
     if (status != DONE)
         return status;
     progress_begin(&watch.progress, o->quiet);
     status = measure_switch(&guard, s, seen, &error);
     progress_end(&watch.progress);
-    if (stop_asked()) {
+    if (stop_requested()) {
         if (status == MACHINE_OK)
             guarded_free(seen);
         return refuse(FAILED, "interrupted after %u of %u repetitions; nothing was written", watch.done,

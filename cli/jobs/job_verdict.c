@@ -25,7 +25,7 @@ enum step {
 enum { OTHER_CORES, SIBLINGS, NEIGHBORS };
 static const double SECONDS = 60, SECONDS_BRIEF = 20; /* without --seconds */
 static const double WAKE_BRIEF = 40;                  /* below that many, few idle times */
-/* Of the time; the rest is that of first uses, and of getting ready. */
+/* Shares of the time; the rest is that of first uses, and of getting ready. */
 static const double share_of_step[STEPS] = {
     [FREQUENCY] = 0.26, [BURST_AT] = 0.06, [BURST_AT + 1] = 0.09, [BURST] = 0.05, [BURST + 1] = 0.14};
 static const double share_of_neighbor[NEIGHBORS] = {[OTHER_CORES] = 0.09, [SIBLINGS] = 0.06};
@@ -35,7 +35,7 @@ static const double LEFT_LEAST = 0.2; /* of its share of the time: with less a s
 
 struct verdict_run {
     struct measuring m;
-    struct verdict_question asked;
+    struct verdict_question question;
     const char *widest[VERDICT_SIDES]; /* the kernels; NULL: none of more than 128 bits */
     struct tables_options options[STEPS];
     bool wanted[STEPS], have[STEPS], beside[NEIGHBORS], have_beside[NEIGHBORS];
@@ -46,18 +46,18 @@ struct verdict_run {
 
 static struct verdict_question question_of(const struct options *o)
 {
-    struct verdict_question asked = {.load = VERDICT_USUAL_LOAD,
-                                     .speedup = o->verdict.speedup.given ? o->verdict.speedup.value : NAN,
-                                     .seed = o->tables.seed,
-                                     .seconds = o->input != NULL           ? 0
-                                                : o->profile.seconds.given ? o->profile.seconds.value
-                                                : o->tables.brief          ? SECONDS_BRIEF
-                                                                           : SECONDS};
+    struct verdict_question question = {.load = VERDICT_USUAL_LOAD,
+                                        .speedup = o->verdict.speedup.given ? o->verdict.speedup.value : NAN,
+                                        .seed = o->tables.seed,
+                                        .seconds = o->input != NULL           ? 0
+                                                   : o->profile.seconds.given ? o->profile.seconds.value
+                                                   : o->tables.brief          ? SECONDS_BRIEF
+                                                                              : SECONDS};
     if (o->verdict.share.given)
-        asked.load.share = o->verdict.share.value / 100;
+        question.load.share = o->verdict.share.value / 100;
     if (o->verdict.burst_us > 0)
-        asked.load.burst_us = o->verdict.burst_us;
-    return asked;
+        question.load.burst_us = o->verdict.burst_us;
+    return question;
 }
 
 /* ---- what is measured ---- */
@@ -99,7 +99,7 @@ static void only_kernel(struct tables_options *o, const char *name)
 static void options_of_bursts(struct verdict_run *r, enum step i, size_t side)
 {
     struct tables_options *o = &r->options[i];
-    r->wanted[i] = r->widest[side] != NULL && (i >= BURST || !isfinite(r->asked.speedup));
+    r->wanted[i] = r->widest[side] != NULL && (i >= BURST || !isfinite(r->question.speedup));
     if (!r->wanted[i])
         return;
     only_kernel(o, r->widest[side]);
@@ -118,13 +118,13 @@ static void options_of_steps(struct verdict_run *r)
         r->options[i] = r->m.options;
         r->options[i].n_active = 1;
         r->options[i].active[0] = cores;
-        r->options[i].seconds = share_of_step[i] * r->asked.seconds;
+        r->options[i].seconds = share_of_step[i] * r->question.seconds;
         r->wanted[i] = i == FREQUENCY || widest != NULL;
     }
     r->options[FREQUENCY].n_active = 2;
     r->options[FREQUENCY].active[1] = 1;
     r->options[FREQUENCY].seconds /= info.cores == 1 || cores == 1 ? 1 : 2; /* of each number of cores */
-    r->options[WAKE].brief = r->asked.seconds < WAKE_BRIEF;
+    r->options[WAKE].brief = r->question.seconds < WAKE_BRIEF;
     classes_of_code(&r->options[FREQUENCY]);
     r->beside[OTHER_CORES] = widest != NULL && info.cores > 1 && cores != 1;
     r->beside[SIBLINGS] = widest != NULL && measuring_has_siblings(&r->m);
@@ -161,13 +161,13 @@ static int verdict_plan(struct verdict_run *r)
  * The requested bursts can be sized once the rate of the narrowest code is known. False: they cannot be measured, or
  * are the same as those that are far apart.
  */
-static bool bursts_asked(struct verdict_run *r, enum step i)
+static bool bursts_requested(struct verdict_run *r, enum step i)
 {
     const size_t side = (size_t)(i - BURST_AT) % VERDICT_SIDES;
     struct tables_options *o = &r->options[i];
     struct machine_error error;
     struct cells cells;
-    struct verdict_load load = r->asked.load;
+    struct verdict_load load = r->question.load;
     double every;
     if (i >= BURST) /* of longer ones most is steady */
         load.burst_us = fmin(load.burst_us, BURST_MOST_US);
@@ -188,8 +188,8 @@ static double time_left_for(const struct verdict_run *r, double share)
 {
     struct machine_info info;
     r->m.machine.ops->info(&r->m.machine, &info);
-    const double left = r->asked.seconds - (clock_seconds(CLOCK_MONOTONIC) - r->begun);
-    return info.modelled ? 1 : fmin(fmax(left / (share * r->asked.seconds), LEFT_LEAST), 1);
+    const double left = r->question.seconds - (clock_seconds(CLOCK_MONOTONIC) - r->begun);
+    return info.modelled ? 1 : fmin(fmax(left / (share * r->question.seconds), LEFT_LEAST), 1);
 }
 
 /* Measures what scalar code loses while neighbors run the widest kernel. That it cannot be measured is no failure. */
@@ -201,18 +201,18 @@ static int measure_neighbors(struct verdict_run *r)
         const bool alone = i == OTHER_CORES && !(verdict_cores(&r->table[FREQUENCY]) > 1);
         struct tables_options o = r->options[FREQUENCY];
         struct machine_error error;
-        if (!r->beside[i] || alone || stop_asked())
+        if (!r->beside[i] || alone || stop_requested())
             continue;
         const struct payload neighbor = kernel_named(widest);
         o.n_active = 1;
         o.siblings = i == SIBLINGS;
-        o.seconds = share_of_neighbor[i] * r->asked.seconds;
+        o.seconds = share_of_neighbor[i] * r->question.seconds;
         int status = frequency_beside(&r->m.machine, &o, &neighbor, &r->neighbor[i], &error);
         if (status == MACHINE_FAILED)
             return complain_of_machine("neighbors", &error);
         r->have_beside[i] = status == MACHINE_OK;
     }
-    return stop_asked() ? FAILED : DONE;
+    return stop_requested() ? FAILED : DONE;
 }
 
 static int measure_steps(struct verdict_run *r)
@@ -223,7 +223,7 @@ static int measure_steps(struct verdict_run *r)
     for (enum step i = 0; i < STEPS && status == DONE; i++) {
         const double part = time_left_for(r, share);
         share -= share_of_step[i];
-        if (!r->wanted[i] || (i >= BURST_AT && i < WAKE && !bursts_asked(r, i)))
+        if (!r->wanted[i] || (i >= BURST_AT && i < WAKE && !bursts_requested(r, i)))
             continue;
         r->m.current = i;
         r->m.options = r->options[i];
@@ -244,7 +244,7 @@ static int verdict_measure(const struct options *o, struct verdict_run *r)
         return status;
     options_of_steps(r);
     status = measure_steps(r);
-    if (status != DONE && stop_asked())
+    if (status != DONE && stop_requested())
         complain("interrupted: nothing was written");
     int closed = measuring_close(&r->m);
     return status == DONE ? closed : status;
@@ -253,11 +253,11 @@ static int verdict_measure(const struct options *o, struct verdict_run *r)
 /* ---- telling ---- */
 
 static int verdict_tell(const struct options *o, const struct programs *programs, const struct verdict_tables *tables,
-                        const struct verdict_question *asked)
+                        const struct verdict_question *question)
 {
     struct verdict *v = calloc(1, sizeof(*v));
     char *json = NULL;
-    int status = v == NULL || verdict_conclude(tables, asked, programs, v) != 0 ||
+    int status = v == NULL || verdict_conclude(tables, question, programs, v) != 0 ||
                          (o->json != NULL && (json = verdict_to_json(v)) == NULL)
                      ? complain_out_of_memory()
                      : DONE;
@@ -279,7 +279,7 @@ static int verdict_measured(const struct options *o, const struct programs *prog
     struct verdict_run *r = calloc(1, sizeof(*r));
     if (r == NULL)
         return complain_out_of_memory();
-    r->asked = question_of(o);
+    r->question = question_of(o);
     int status = verdict_measure(o, r);
     const struct table *t[STEPS];
     for (enum step i = 0; i < STEPS; i++)
@@ -293,7 +293,7 @@ static int verdict_measured(const struct options *o, const struct programs *prog
         tables.burst[side] = t[BURST + side] != NULL ? t[BURST + side] : t[BURST_AT + side];
     }
     if (status == DONE)
-        status = verdict_tell(o, programs, &tables, &r->asked);
+        status = verdict_tell(o, programs, &tables, &r->question);
     for (enum step i = 0; i < STEPS; i++)
         if (r->have[i])
             table_free(&r->table[i]);
@@ -325,7 +325,7 @@ static int verdict_read(const struct options *o, const struct programs *programs
 {
     static const struct table_kind *const kinds[] = {&table_frequency, &table_burst, &table_wake};
     struct collected c;
-    const struct verdict_question asked = question_of(o);
+    const struct verdict_question question = question_of(o);
     int status = collect_tables(o, kinds, sizeof(kinds) / sizeof(kinds[0]), &c);
     if (status != DONE)
         return status;
@@ -334,7 +334,7 @@ static int verdict_read(const struct options *o, const struct programs *programs
         verdict_take_table(&tables, c.list[i]);
     status = verdict_check_read(o, tables.frequency);
     if (status == DONE)
-        status = verdict_tell(o, programs, &tables, &asked);
+        status = verdict_tell(o, programs, &tables, &question);
     collect_free(&c);
     return status;
 }

@@ -203,8 +203,9 @@ static int check_verdict(const struct options *o)
 {
     bool verdict = o->job == JOB_VERDICT;
     if (verdict && o->tables.burst_count > 0)
-        return refuse(BAD_USAGE, "--burst: --verdict takes a time alone, as in --burst 100us: what the work of a burst "
-                                 "takes in 128-bit code");
+        return refuse(BAD_USAGE,
+                      "--burst: --verdict takes a time alone, as in --burst 100us: the time of a burst's work "
+                      "in 128-bit code");
     if (!verdict && o->verdict.burst_us > 0)
         return refuse(BAD_USAGE, "--burst: --%s takes N,T: instructions every T, as in 1000,1ms", o->job_option);
     if (verdict && o->runs.given && o->runs.value < 3)
@@ -271,7 +272,7 @@ int option_conflicts_check(const struct options *o)
     if (o->job == JOB_NONE)
         return refuse(BAD_USAGE, "nothing to do: add --verdict, --transition FROM:TO, --table NAME, --all, --analyze "
                                  "FILE or --list WHAT; see --help");
-    /* whether a table takes an option at all comes before how it would have to be written */
+    /* an option that a table does not take is refused before its form is checked */
     return check_machine(o) != 0 || check_table(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 ||
                    check_profile(o) != 0 || check_verdict(o) != 0 || check_blocks(o) != 0 || check_quiet(o) != 0 ||
                    check_names(o) != 0

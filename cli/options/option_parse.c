@@ -339,7 +339,7 @@ static const struct option_row option_table[] = {
     {"siblings", "idle|busy", "The SMT siblings of active cores (default: idle)", WITH_TABLES, .take = take_siblings},
     {"burst", "N,T",
      "Only this row of --table burst: bursts of N instructions every T microseconds (also 10us, 1ms, 0.1s); with "
-     "--verdict T alone: what the work of a burst takes in 128-bit code (default: 100us)",
+     "--verdict T alone: the time of a burst's work in 128-bit code (default: 100us)",
      WITH_TABLE | WITH_ALL | WITH_VERDICT, .take = option_take_burst},
     {"share", "PERCENT", "With --verdict: how much of the work can be wide (default: 10)", WITH_VERDICT,
      .take = take_number, AT(verdict.share), 0.01, 100, "0.01 to 100 percent"},
@@ -466,7 +466,7 @@ static int take_other(const char *text, struct options *o)
     return 0;
 }
 
-/* That of a program that simulates, which no option need name. */
+/* Takes the argument of a program that simulates, which no option need name. */
 static int take_workload(const char *text, struct options *o)
 {
     static const struct option_row row = {.name = "simulate", .at = JOB_SIMULATE};
@@ -581,7 +581,7 @@ static bool is_own_job(const struct option_program *program, const struct option
     return program->job != JOB_NONE && p->at == program->job && (p->take == take_job || p->take == take_file_job);
 }
 
-/* Whether a program has an option; a heading, if it shows one of those below. */
+/* Returns true if a program has an option; of a heading, if it has any option below that heading. */
 static bool program_has(const struct option_program *program, const struct option_row *p)
 {
     const struct option_row *end = option_table + N_OPTIONS;

@@ -28,7 +28,7 @@ enum {
     WITH_VERDICT = 1u << JOB_VERDICT,
     WITH_COMPARE = 1u << JOB_COMPARE,
     WITH_TABLES = WITH_TABLE | WITH_ALL | WITH_VALIDATE | WITH_DRAFT | WITH_EXPORT,
-    WITH_SETTING = WITH_TRANSITION | WITH_TABLES, /* what is measured, and how, may be chosen */
+    WITH_SETTING = WITH_TRANSITION | WITH_TABLES, /* jobs that let the user choose what is measured, and how */
     WITH_MEASURING = WITH_SETTING | WITH_SELF_TEST | WITH_VERDICT,
     WITH_ANY = 0x7fffffff
 };

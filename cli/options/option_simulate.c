@@ -63,7 +63,7 @@ int option_take_schedulers(const struct option_row *p, const char *text, struct 
 }
 
 /* The class after the last '=' of a text. NULL: there is none. */
-static const char *class_behind(const char *text, enum sim_class *class)
+static const char *class_after(const char *text, enum sim_class *class)
 {
     const char *equals = strrchr(text, '=');
     return equals != NULL && equals > text && sim_parse_class(equals + 1, class) ? equals : NULL;
@@ -73,7 +73,7 @@ int option_take_mark(const struct option_row *p, const char *text, struct option
 {
     struct simulate_given *out = &o->simulate;
     enum sim_class class;
-    const char *equals = class_behind(text, &class);
+    const char *equals = class_after(text, &class);
     if (equals == NULL)
         return refuse(BAD_USAGE, "--%s: '%s' is not of the form WHO=CLASS, as in 'x265*=512heavy'; classes: %s",
                       p->name, text, SIM_CLASSES_ALLOWED);
@@ -89,13 +89,13 @@ int option_take_mark(const struct option_row *p, const char *text, struct option
 int option_take_stamps(const struct option_row *p, const char *text, struct options *o)
 {
     struct simulate_given *out = &o->simulate;
-    const char *equals = class_behind(text, &out->stamps_class);
+    const char *equals = class_after(text, &out->stamps_class);
     if (text[0] == '\0')
         return refuse(BAD_USAGE, "--%s: the name is empty", p->name);
-    const char *behind = strrchr(text, '=');
-    if (equals == NULL && behind != NULL && behind > text && access(text, F_OK) != 0)
+    const char *last_equals = strrchr(text, '=');
+    if (equals == NULL && last_equals != NULL && last_equals > text && access(text, F_OK) != 0)
         return refuse(BAD_USAGE, "--%s: '%s' is not a class, and there is no file '%s'; classes: %s", p->name,
-                      behind + 1, text, SIM_CLASSES_ALLOWED);
+                      last_equals + 1, text, SIM_CLASSES_ALLOWED);
     if (equals == NULL)
         out->stamps_class = SIM_NONE;
     out->stamps = equals == NULL ? text : strndup(text, (size_t)(equals - text));

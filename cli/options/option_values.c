@@ -127,7 +127,7 @@ static const char *read_range(char *element, unsigned lo, unsigned hi, uint64_t 
     return wrong != NULL ? wrong : *first > *last ? "ends before it begins" : NULL;
 }
 
-/* From lo to hi. Returns 0, or BAD_USAGE after a line that names the option and the element. */
+/* Reads numbers from lo to hi. Returns 0, or BAD_USAGE after a line that names the option and the element. */
 static int option_numbers(const char *option, const char *text, unsigned lo, unsigned hi, bool all_allowed,
                           unsigned *out, size_t max, size_t *n)
 {

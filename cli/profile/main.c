@@ -130,7 +130,7 @@ static int profiling_loop(struct profiling *p, struct shown *s)
         /* a watched model is taken record by record, so that it can be paced */
         size_t most = s->view != NULL && p->info.modelled ? 1 : RECORDS;
         if (p->source.ops->read(&p->source, records, most, WAIT_MS, &n, &error) != MACHINE_OK) {
-            /* what is said while the view is there goes with its screen */
+            /* a message printed while the view is there would vanish with its screen */
             profile_live_end(s->view);
             s->view = NULL;
             return complain_of_machine("", &error);
@@ -381,8 +381,8 @@ static int profile_otherwise(const struct profile_job *j, const struct machine_e
     struct machine_error perf, levels;
     struct cpu_identity id;
     struct events_table table;
-    bool asked = j->o->machine != NULL && strcmp(j->o->machine, "auto") != 0;
-    if (module->status != MACHINE_CANNOT || asked || j->o->profile.rehearsal)
+    bool requested = j->o->machine != NULL && strcmp(j->o->machine, "auto") != 0;
+    if (module->status != MACHINE_CANNOT || requested || j->o->profile.rehearsal)
         return complain_of_machine("", module);
     if (profile_levels_find("/sys", NULL, NULL, &id, &table, &levels) != MACHINE_OK)
         return sharing_tell_frequency(job_files_screen(&j->files), &levels);

@@ -113,14 +113,14 @@ static void find_possible(struct simulating *s, size_t scheduler, bool *possible
 static int tell_refused(const struct simulating *s)
 {
     const struct sim_report *r = &s->report;
-    bool asked = s->o->simulate.n_policies > 0 || s->o->simulate.n_schedulers > 0;
+    bool requested = s->o->simulate.n_policies > 0 || s->o->simulate.n_schedulers > 0;
     if (r->n_refused == s->n_policies * s->n_schedulers)
         return refuse(BAD_USAGE, "nothing can be simulated: %s", r->refused[0].why);
-    for (size_t i = 0; asked && i < r->n_refused; i++) {
-        bool told = false;
+    for (size_t i = 0; requested && i < r->n_refused; i++) {
+        bool reported = false;
         for (size_t k = 0; k < i; k++)
-            told = told || strcmp(r->refused[k].why, r->refused[i].why) == 0;
-        if (!told)
+            reported = reported || strcmp(r->refused[k].why, r->refused[i].why) == 0;
+        if (!reported)
             complain("not simulated: %s", r->refused[i].why);
     }
     return DONE;
@@ -131,7 +131,7 @@ static int simulate_seed(struct simulating *s, struct sim_workload *w, uint64_t 
 {
     struct machine_error error;
     struct sim_result run;
-    double base[SIM_POLICIES]; /* what scheduler fair does to victims, by policy */
+    double base[SIM_POLICIES]; /* the effect of scheduler fair on victims, by policy */
     for (size_t i = 0; i < s->n_policies; i++)
         base[i] = NAN;
     for (size_t k = 0; k < s->n_schedulers; k++)

@@ -17,7 +17,7 @@ struct cpu_caches {
 
 /*
  * The caches of `cpu` from `sys` ("/sys", or a folder laid out like it: cpuN/cache/indexM), the memory from `proc`
- * ("/proc", ...; NULL: not read). Where a real /sys tells nothing, from CPUID on the CPU that this runs on.
+ * ("/proc", ...; NULL: not read). Where a real /sys says nothing, from CPUID on the CPU that this runs on.
  */
 void cpu_caches_read(const char *sys, const char *proc, int cpu, struct cpu_caches *out);
 /* The memory alone, in bytes; 0: not known. */

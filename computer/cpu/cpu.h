@@ -43,7 +43,7 @@ struct cpu_leaves {
     struct cpuid_regs power;      /* 80000007H: EDX[8] = invariant TSC */
 };
 void cpu_ask_leaves(cpuid_fn *cpuid, struct cpu_leaves *out);
-/* Of the CPU that this runs on. */
+/* Reads the CPUID leaves of the CPU that this runs on. */
 void cpu_read_leaves(struct cpu_leaves *out);
 
 /* The value after the colon of "name : value", a line of /proc/cpuinfo; NULL: the line is of something else. */
@@ -117,14 +117,14 @@ bool cpu_usable(const struct cpu_view *v, int cpu);
 __attribute__((format(printf, 4, 5))) int cpu_refuse(const struct cpu_view *v, struct machine_error *err,
                                                      const char *remedy, const char *text, ...);
 
-/* The number of the first logical CPU of a CPU's physical core; its own number where sysfs does not tell. */
+/* The number of the first logical CPU of a CPU's physical core; its own number where sysfs does not say. */
 int cpu_core_of(const char *root, int cpu);
-/* The package of a CPU; 0 where sysfs does not tell. */
+/* The package of a CPU; 0 where sysfs does not say. */
 int cpu_package_of(const char *root, int cpu);
-/* The die of a CPU in its package; 0 where sysfs does not tell. */
+/* The die of a CPU in its package; 0 where sysfs does not say. */
 int cpu_die_of(const char *root, int cpu);
 /* The number of the cluster of a CPU: cores that share a second-level cache (Linux, admin-guide/cputopology.rst); -1
- * where sysfs does not tell. */
+ * where sysfs does not say. */
 int cpu_cluster_of(const char *root, int cpu);
 
 /*
@@ -136,7 +136,7 @@ int cpu_cluster_of(const char *root, int cpu);
  */
 size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, struct core_kind *out, size_t max);
 
-/* The kind of a CPU's core on a hybrid part: "P", "E" or "LP-E"; "" on others, or where sysfs does not tell. */
+/* The kind of a CPU's core on a hybrid part: "P", "E" or "LP-E"; "" on others, or where sysfs does not say. */
 const char *cpu_core_class(const char *root, int cpu);
 
 /* Affinity of the calling thread. Return 0 or -1 with errno set. */

@@ -164,15 +164,13 @@ void tsc_decide(double declared_hz, const char *declared_origin, double measured
  * at 22.5 ticks readings are 22 and 23 apart. So steps are tried, from the largest on, whole ones first.
  */
 
-/* Readings farther apart tell nothing of a step, and there would be no end to what to try. */
+/* Readings farther apart say nothing of a step, and there would be too many candidates to try. */
 enum { DISTANCES_MAX = 512, LEAST_FRACTIONAL = 8, FARTHEST = 100000 };
 /* Of the distances so many must be multiples of the step: a reading in a hundred may be anything. */
 static const double FITTING = 0.99;
 
-/*
- * Whether the distances are multiples of `step`, but for `slack` ticks. One and the same multiple tells nothing: two
- * that differ must be among them, each in one distance of a hundred at least.
- */
+/* Returns true if the distances are multiples of `step`, within `slack` ticks. A single multiple proves nothing: there
+ * must be two different ones, each in at least one distance of a hundred. */
 static bool step_fits(const double *distance, size_t n, double step, double slack)
 {
     size_t misfits = 0, most = (size_t)((1 - FITTING) * (double)n), of_first = 0;

@@ -17,8 +17,8 @@ static inline uint64_t tsc_now(void)
 }
 
 /*
- * Whether the TSC may be used as a clock. `clocksource` is the kernel's current one ("tsc", "kvm-clock", "hpet"; may be
- * empty). Hypervisors often hide the invariant bit; a guest kernel that has settled on the TSC is then taken as
+ * Decides if the TSC may be used as a clock. `clocksource` is the kernel's current one ("tsc", "kvm-clock", "hpet"; may
+ * be empty). Hypervisors often hide the invariant bit; a guest kernel that has settled on the TSC is then taken as
  * evidence (the bit: Intel SDM vol. 3B, "Invariant TSC"). Returns true, with a remark or "" in `note`; or false with
  * the reason there.
  */
@@ -48,15 +48,15 @@ int tsc_fit(const struct tsc_point *p, size_t n, double *hz, double *error);
 
 /*
  * Measures the frequency against CLOCK_MONOTONIC_RAW; takes 60 ms, up to about 1 s where the clock reads slowly. The
- * error is relative to that clock: the deviation of the crystal behind it is not in it. Returns 0, or -1 when the clock
- * does not work.
+ * error is relative to that clock: it does not include the deviation of the crystal behind it. Returns 0, or -1 when
+ * the clock does not work.
  */
 int tsc_calibrate(double *hz, double *error);
 
 /*
  * The step in which the TSC advances, in ticks, from n readings in the order in which they were taken: 26 where it
  * moves on every 10 ns at 2.6 GHz, 22.5 at 2.25 GHz, 1 where no coarser step shows. Needs at least TSC_STEP_READINGS of
- * them at distances that vary by more than a step, below 100000 ticks; returns 0 where they do not tell, or where the
+ * them at distances that vary by more than a step, below 100000 ticks; returns 0 where they do not say, or where the
  * TSC has gone back.
  */
 enum { TSC_STEP_READINGS = 100 };
@@ -68,7 +68,7 @@ struct tsc_rate {
     double hz;
     double error;       /* relative */
     const char *origin; /* static text */
-    char note[120];     /* what did not fit, or "" */
+    char note[120];     /* the disagreement, or "" */
 };
 /* CPUID and the calibration may differ so much before CPUID is disbelieved. */
 #define TSC_TOLERANCE 1e-3

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is counted while an environment is watched: each kind is looked at twice, and filled in from what lies between.
- */
+/* Counts events while an environment is watched: each counter is read twice, and the differences are stored. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -407,7 +406,7 @@ static int walk_all(const struct tree *t, struct task_walk *walk)
 
 /* ---- the first look ---- */
 
-/* Of a process's first thread: who it is. */
+/* Notes who a process is, from its first thread. */
 static void note_process(struct task_walk *walk, const char *tid)
 {
     char name[32];
@@ -561,7 +560,7 @@ void environment_count(const struct tree *t, double seconds, int (*stop)(void *d
     if (seconds > 0) {
         sleep_until(clock_seconds(CLOCK_MONOTONIC) + seconds, stop, data);
         look_again(t, &before, e);
-    } else { /* what was since boot */
+    } else { /* since boot */
         const struct environment_irq_look none = {0};
         environment_irqs_fill(t, &none, &before.irqs, e);
     }

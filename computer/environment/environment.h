@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of a computer disturbs a measurement on one of its CPUs: counted for a while, not judged (doc/quiet-
- * machine.md). Everything is read below one root folder, so that other machines can be tried on this one; what
- * stands there is untrusted: any file may be missing, forbidden, endless or garbage.
+ * Everything about a computer that disturbs a measurement on one of its CPUs: counted for a while, not judged
+ * (doc/quiet-machine.md). Everything is read below one root folder, so that other machines can be tried on this one.
+ * Its contents are untrusted: any file may be missing, forbidden, endless or garbage.
  */
 #pragma once
 
@@ -91,13 +91,13 @@ struct environment_state { /* a C-state of the CPU */
 };
 struct environment_irq {
     char name[64];                /* "24", "LOC", "RES" as in /proc/interrupts */
-    char device[96];              /* what follows its counts */
+    char device[96];              /* the text after its counts */
     uint64_t since_boot, counted; /* on the CPU; while counting */
     bool numbered;                /* has a folder in proc/irq */
     struct cpu_mask allowed;
     bool allowed_known, here; /* may go to the CPU */
     /* May be sent elsewhere: those that the kernel alone places (managed ones, of queues for each CPU) have a file that
-     * nobody may write (Linux, kernel/irq/proc.c: irq_can_set_affinity_usr); older kernels do not tell. */
+     * nobody may write (Linux, kernel/irq/proc.c: irq_can_set_affinity_usr); older kernels do not say. */
     bool movable;
 };
 struct environment_task {
@@ -155,7 +155,7 @@ struct environment {
     char cgroup_cpus[ENVIRONMENT_TEXT]; /* cpuset.cpus.effective; "" unknown */
     double cgroup_quota;                /* of how many CPUs; NaN: none, or unknown */
     bool container_files;               /* /.dockerenv or the like */
-    /* what was counted of throttling, and since boot; NaN: not known */
+    /* throttling events: counted, and since boot; NaN: not known */
     double thermal_now, thermal_boot;
 };
 

@@ -10,7 +10,7 @@
  * too. */
 void environment_facts_read(const struct tree *t, bool all, struct environment *e);
 
-/* What is counted in so many seconds, fewer if `stop` says so with non-zero; 0: what was since boot. */
+/* Counts for so many seconds, or until `stop` returns non-zero; 0 seconds: takes the counts since boot. */
 void environment_count(const struct tree *t, double seconds, int (*stop)(void *data), void *data,
                        struct environment *e);
 

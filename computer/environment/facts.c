@@ -101,7 +101,7 @@ const char *environment_boot_option(const struct environment *e, const char *nam
     for (const char *at = e->command_line + strspn(e->command_line, " "); *at != '\0';
          at += word, at += strspn(at, " ")) {
         word = strcspn(at, " ");
-        if (word == 2 && strncmp(at, "--", 2) == 0) /* what follows is for the first process */
+        if (word == 2 && strncmp(at, "--", 2) == 0) /* the rest is for the first process */
             break;
         bool same = strncmp(at, name, size) == 0 && (word == size || at[size] == '=');
         if (same) { /* the last one counts */
@@ -390,7 +390,7 @@ char *environment_cgroup_of(char *groups, const char *controller)
 static void set_place(const struct cgroup_mount *m, const char *group, struct cgroup_place *out)
 {
     size_t root = strcmp(m->root, "/") != 0 ? strlen(m->root) : 0;
-    /* what is outside of the mount, or of this namespace, is not shown: "/../other" */
+    /* a group outside of the mount, or of this namespace, is not shown: "/../other" */
     bool shown = strncmp(group, m->root, root) == 0 && (group[root] == '/' || group[root] == '\0') &&
                  strstr(group, "/..") == NULL;
     const char *below = shown && strcmp(group + root, "/") != 0 ? group + root : "";
@@ -398,7 +398,7 @@ static void set_place(const struct cgroup_mount *m, const char *group, struct cg
     snprintf(out->here, sizeof out->here, "%.255s%.255s", out->top, below);
 }
 
-/* Where the group is below the root; false: such a hierarchy is not there. */
+/* Finds where the group is below the root; false: there is no such hierarchy. */
 static bool find_place(const struct tree *t, const char *controller, struct cgroup_place *out)
 {
     struct cgroup_mount mount;

@@ -172,10 +172,10 @@ static void look_at_smt(const struct environment *e, struct finding *f)
         return;
     }
     findings_see(f, "CPU %s shares the core of CPU %d, and was %.1f %% busy", list, e->cpu, 100 * e->busy_sibling);
-    for (size_t i = 0, told = 0; i < e->n_tasks && told < 3; i++) {
+    for (size_t i = 0, reported = 0; i < e->n_tasks && reported < 3; i++) {
         if (e->tasks[i].on_sibling && !e->tasks[i].self) {
             findings_see(f, "%s (%d) ran %.1f ms", e->tasks[i].name, e->tasks[i].pid, e->tasks[i].cpu_ms);
-            told++;
+            reported++;
         }
     }
     if (!(e->busy_sibling > 0))

@@ -104,7 +104,7 @@ static bool same_mask(const struct cpu_mask *a, const struct cpu_mask *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* Those that may go where irqs[first] may, if it is the first of them. */
+/* Adds the commands for all IRQs that may go where irqs[first] may, if it is the first of them. */
 static void move_alike(const struct environment *e, size_t first, bool counted, struct moves *m)
 {
     char numbers[1000] = "", to[300], from[300];
@@ -187,7 +187,7 @@ static void add_irq(const struct environment *e, const struct environment_irq *i
 /* V 3.4, figure 3-4: /proc/interrupts before and after. */
 static void look_at_irqs(const struct environment *e, struct finding *f)
 {
-    enum { TOLD = 6 };
+    enum { REPORTED = 6 };
     uint64_t sum = 0;
     size_t kinds = 0, at = 0;
     char list[300] = "";
@@ -212,9 +212,9 @@ static void look_at_irqs(const struct environment *e, struct finding *f)
         return;
     }
     const struct environment_irq *irq = most_of(e, UINT64_MAX, &at);
-    for (size_t told = 0; irq && told < TOLD; told++, irq = most_of(e, irq->counted, &at))
+    for (size_t reported = 0; irq && reported < REPORTED; reported++, irq = most_of(e, irq->counted, &at))
         add_irq(e, irq, list, sizeof list);
-    findings_see(f, "/proc/interrupts, CPU %d: %s%s", e->cpu, list, kinds > TOLD ? ", ..." : "");
+    findings_see(f, "/proc/interrupts, CPU %d: %s%s", e->cpu, list, kinds > REPORTED ? ", ..." : "");
     findings_disturbs(f,
                       "each takes about %.0f us from the measured code, and evicts its caches; numbered ones can be "
                       "moved to other CPUs, the rest are caused by the activity of other CPUs",
@@ -225,13 +225,13 @@ static void look_at_irqs(const struct environment *e, struct finding *f)
 }
 
 /* The commands for IRQs that are not there yet, after those for the others; without these they would be half of it. */
-static void keep_new_away(const struct environment *e, struct finding *f, bool behind)
+static void keep_new_away(const struct environment *e, struct finding *f, bool append)
 {
     struct cpu_mask others;
     char mask[300], change[sizeof f->change * 2], undo[sizeof f->undo * 2];
-    const char *before = e->fact[ENV_DEFAULT_AFFINITY].text, *between = behind ? "; " : "";
+    const char *before = e->fact[ENV_DEFAULT_AFFINITY].text, *between = append ? "; " : "";
     if (e->fact[ENV_DEFAULT_AFFINITY].error != 0 || !cpu_mask_has(&e->default_affinity, e->cpu) ||
-        !findings_others(e, &e->default_affinity, &others) || !findings_harmless(before) || (behind && !f->change[0]))
+        !findings_others(e, &e->default_affinity, &others) || !findings_harmless(before) || (append && !f->change[0]))
         return;
     const struct environment_path path = environment_path(ENV_DEFAULT_AFFINITY, e->cpu);
     cpu_mask_format_hex(&others, mask, sizeof mask);
@@ -319,10 +319,10 @@ static void look_at_workqueues(const struct environment *e, struct finding *f)
         findings_see_fact(e, f, ENV_WORKQUEUE_MASK);
 }
 
-/* Those of a kind that ran on the CPU; their milliseconds. */
+/* Lists the tasks of a kind that ran on the CPU; returns their milliseconds. */
 static double add_tasks(const struct environment *e, bool kernel, char *list, size_t size)
 {
-    enum { TOLD = 5 };
+    enum { REPORTED = 5 };
     double ms = 0;
     size_t n = 0;
     for (size_t i = 0; i < e->n_tasks; i++) {
@@ -330,24 +330,24 @@ static double add_tasks(const struct environment *e, bool kernel, char *list, si
         if (t->kernel != kernel || t->self || !t->on_cpu || !(t->cpu_ms > 0))
             continue;
         ms += t->cpu_ms;
-        if (n++ < TOLD)
+        if (n++ < REPORTED)
             text_list_add(list, size, ", ", "%s (%d) %.3g ms", t->name, t->pid, t->cpu_ms);
     }
-    if (n > TOLD)
-        text_list_add(list, size, ", ", "%zu more", n - TOLD);
+    if (n > REPORTED)
+        text_list_add(list, size, ", ", "%zu more", n - REPORTED);
     return ms;
 }
 
 /* The CPU's time in ms that no task in the list had, as programs that ended are in none; 0 where that is
  * within what tasks that moved and ticks of 10 ms explain. */
-static double untold_ms(const struct environment *e)
+static double unexplained_ms(const struct environment *e)
 {
     const double least = 0.05, whole = 1e3 * e->seconds;
     double ms = 0;
     for (size_t i = 0; i < e->n_tasks; i++)
         ms += e->tasks[i].on_cpu && e->tasks[i].cpu_ms > 0 ? e->tasks[i].cpu_ms : 0;
-    double untold = e->busy_here * whole - ms; /* NaN where that was not counted */
-    return untold > least * whole ? untold : 0;
+    double unexplained = e->busy_here * whole - ms; /* NaN where that was not counted */
+    return unexplained > least * whole ? unexplained : 0;
 }
 
 static void tell_tasks(const struct environment *e, struct finding *f, bool kernel, const char *what, const char *why)
@@ -359,12 +359,12 @@ static void tell_tasks(const struct environment *e, struct finding *f, bool kern
         findings_not_counted(e, f, what);
         return;
     }
-    double untold = kernel || e->tasks_hidden ? 0 : untold_ms(e);
-    if (untold > 0)
-        text_list_add(list, sizeof list, ", ", "%.3g ms by programs that ended or migrated meanwhile", untold);
-    if (untold > 0 && e->begun >= 0)
+    double unexplained = kernel || e->tasks_hidden ? 0 : unexplained_ms(e);
+    if (unexplained > 0)
+        text_list_add(list, sizeof list, ", ", "%.3g ms by programs that ended or migrated meanwhile", unexplained);
+    if (unexplained > 0 && e->begun >= 0)
         text_list_add(list, sizeof list, " ", "(%.0f threads began)", e->begun);
-    double ms = add_tasks(e, kernel, list, sizeof list) + untold;
+    double ms = add_tasks(e, kernel, list, sizeof list) + unexplained;
     if (ms > 0) {
         findings_see(f, "on CPU %d, in %.3g s: %s", e->cpu, e->seconds, list);
         findings_disturbs(f, "%s", why);

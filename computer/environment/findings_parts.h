@@ -38,10 +38,8 @@ void findings_limits(struct finding *f, const char *why, ...) __attribute__((for
 void findings_counted(struct finding *f, double cost);
 void findings_estimated(struct finding *f, double cost);
 
-/*
- * Whether a text that was read may become part of a command: letters, digits, '_', '-', '.' and ',' alone, and no
- * option ("-n").
- */
+/* Returns true if a text read from a file may become part of a command: it has only letters, digits, '_', '-', '.' and
+ * ',', and is no option ("-n"). */
 bool findings_harmless(const char *text);
 /* "echo VALUE | sudo tee PATH", and what puts `before` back; neither, where one of them is not harmless. */
 void findings_write(const struct environment *e, struct finding *f, const char *path, const char *value,
@@ -72,8 +70,6 @@ double findings_number(const struct environment *e, enum environment_fact which)
  * of 29 to 46 us (Firecracker on Emerald Rapids, Linux 6.18).
  */
 double findings_interrupt_seconds(const struct environment *e);
-/*
- * Where else what a mask allows may go: its CPUs that are online, without the measured one, and without its siblings
- * and isolated CPUs unless it holds nothing else. False: there are none.
- */
+/* The other CPUs to which something with this mask may go: those of the mask that are online, without the measured one,
+ * and without its siblings and isolated CPUs unless it holds nothing else. False: there are none. */
 bool findings_others(const struct environment *e, const struct cpu_mask *m, struct cpu_mask *out);

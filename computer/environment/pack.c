@@ -18,7 +18,7 @@ struct packing {
     environment_taker *take;
     void *data;
     int status;
-    bool read_only; /* what is given now */
+    bool read_only; /* the present file */
 };
 
 static void pack_bytes(struct packing *p, const char *path, const char *bytes, size_t size)
@@ -87,7 +87,7 @@ static void command_line(struct packing *p, const char *path)
     pack_text(p, path, kept);
 }
 
-/* Where any name will do, "0", or none after what it begins with. */
+/* Replaces a star: by "0" where any name will do, or by nothing after the beginning of a name. */
 static void without_star(const char *path, char *out, size_t size)
 {
     const char *star = strchr(path, '*');

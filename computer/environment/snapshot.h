@@ -10,10 +10,8 @@
 json_t *snapshot_json(const struct environment *e);
 /* The same in one line, without what is not known. */
 void snapshot_line(const struct environment *e, char *out, size_t size);
-/*
- * In what two lines differ, as "governor powersave, there performance; EPP performance, there unknown; ...": false and
- * "" where they do not. An empty line tells nothing, and differs from none.
- */
+/* Lists the differences of two lines, as "governor powersave, there performance; EPP performance, there unknown; ...":
+ * false and "" where they do not. An empty line says nothing, and differs from none. */
 bool snapshot_differs(const char *here, const char *there, char *out, size_t size);
 
 /*

@@ -27,7 +27,7 @@ int tree_readable(const struct tree *t, const char *path);
 bool tree_exists(const struct tree *t, const char *path);
 /* The permissions; 0: not there. */
 unsigned tree_mode(const struct tree *t, const char *path);
-/* Where a symbolic link leads, as it stands there; false: none that fits. */
+/* Reads the target of a symbolic link, as it stands there; false: none that fits. */
 bool tree_link(const struct tree *t, const char *path, char *out, size_t size);
 
 /* A path, as printf makes it, "" where it is too long: to be used in place. */
@@ -51,7 +51,7 @@ struct tree_names {
     size_t n;
     int error; /* of reading the folder */
 };
-/* Those that begin with `prefix`, at most 65536; tree_names_free. */
+/* Lists the names that begin with `prefix`, at most 65536; tree_names_free. */
 void tree_names(const struct tree *t, const char *path, const char *prefix, struct tree_names *out);
 void tree_names_free(struct tree_names *names);
 /* The same without an order and without memory: calls seen(name, data) for each; an error number of the folder. */

@@ -2,7 +2,7 @@
 /*
  * A busy machine, made for the time of a measurement: what is planned, what the processes do, and who leads them.
  * Between the run and the processes that disturb it stands a leader, forked while the run is as it was started. It is
- * told over a socket to begin and to end. The processes are one group; the leader, as their subreaper, waits until the
+ * started and stopped over a socket. The processes are one group; the leader, as their subreaper, waits until the
  * last of them is gone. When the run ends, by whatever, the leader gets SIGTERM and kills the group; where the leader
  * is killed, each process is, and with it its child.
  */
@@ -168,7 +168,7 @@ static volatile uint64_t *map_words(size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* As a compiler does: reads a file, builds something from it in fresh memory, goes over it again and again. */
+/* Works like a compiler: reads a file, builds something from it in fresh memory, goes over it again and again. */
 static void compile(size_t most, uint64_t seed)
 {
     enum { READ_BYTES = 1 << 16, READS_MAX = 64, WORDS_A_PAGE = 512 };
@@ -356,7 +356,7 @@ static bool detach_from_run(int fd)
     for (int number = 1; number < NSIG; number++)
         (void)signal(number, SIG_DFL);
     (void)sched_setscheduler(0, SCHED_OTHER, &normal);
-    (void)setpgid(0, 0); /* what a terminal's keys send is for the run */
+    (void)setpgid(0, 0); /* signals from a terminal's keys are for the run */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (score >= 0 && write(score, likely, sizeof likely - 1) < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From values of model-specific registers to figures. */
+/* Decodes values of model-specific registers. */
 #include "computer/msr/msr_decode.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the model-specific registers mean: pure functions from values to figures. A figure that a value does not hold is
- * refused, never 0. Registers and fields: Intel SDM vol. 4 (MSRs) and vol. 3B chapter 15 (thermal, RAPL), where nothing
- * else is said; which parts have which: Linux 6.12, tools/power/x86/turbostat/turbostat.c, struct platform_features.
+ * Decodes model-specific registers: pure functions from values to figures. A figure that a value does not contain is
+ * refused, never 0. Registers and fields: Intel SDM vol. 4 (MSRs) and vol. 3B chapter 15 (thermal, RAPL), unless stated
+ * otherwise; which parts have which: Linux 6.12, tools/power/x86/turbostat/turbostat.c, struct platform_features.
  */
 #pragma once
 

@@ -32,7 +32,7 @@ struct msr_trouble {
     int read_errno;    /* of the first register that could not be read; 0: all could */
     bool guest;        /* under a hypervisor */
     bool rawio;        /* CAP_SYS_RAWIO is in force for this process */
-    char lockdown[24]; /* what /sys/kernel/security/lockdown has in brackets; "" where there is no such file */
+    char lockdown[24]; /* the word in brackets in /sys/kernel/security/lockdown; "": there is no such file */
 };
 /* Fills rawio and lockdown from folders laid out like /sys and /proc. */
 void msr_trouble_read(const char *sys, const char *proc, struct msr_trouble *out);
@@ -45,9 +45,9 @@ struct msr_survey {
     int read_errno;      /* of the first that could not; 0: all could */
     bool volts;          /* the core voltage is reported */
     char volts_why[120]; /* why not; "" */
-    char found[200];     /* what they say, in words: "core voltage 0.880 V, base 2.1 GHz, ..."; "" for nothing */
+    char found[200];     /* their values, in words: "core voltage 0.880 V, base 2.1 GHz, ..."; "" for nothing */
     char turbo[200];     /* the turbo limits by active cores, GHz: "1-2: 3.7, 3-4: 3.5"; "" where not known */
-    char limits[200];    /* what limits the frequency at the moment: "temperature, PL1"; "" for nothing */
+    char limits[200];    /* present limits of the frequency: "temperature, PL1"; "" for none */
 };
 /* Reads each once, on the CPU of the device. */
 void msr_survey(struct msr_device *d, const struct msr_part *p, struct msr_survey *out);

@@ -37,9 +37,9 @@ __attribute__((format(printf, 3, 4))) static bool energy_source_refuse(struct en
 /* ---- powercap ---- */
 
 /*
- * Whether a zone is the package of the CPU: Linux names it package-P, or package-P-die-D where a package has several
- * (drivers/powercap/intel_rapl_common.c), *of_die. Where the topology is not known,
- * any package will do if there is one only.
+ * Returns true if a zone is the package of the CPU. Linux names it package-P, or package-P-die-D where a package has
+ * several (drivers/powercap/intel_rapl_common.c), *of_die. Where the topology is not known, any package will do if
+ * there is one only.
  */
 static bool is_package(const char *name, int package, int die, bool *of_die)
 {

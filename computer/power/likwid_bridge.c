@@ -157,14 +157,14 @@ static void find_answer(likwid_loader *load, const struct question *q, struct an
     }
 }
 
-/* In the child: never returns, and says nothing on the streams of the program. */
+/* Runs in the child: never returns, and writes nothing to the streams of the program. */
 static void answer_and_end(likwid_loader *load, const struct question *q, int pipe_fd)
 {
     struct answer a;
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     memset(&a, 0, sizeof a);
     if (nowhere < 0) {
-        snprintf(a.why, sizeof a.why, "liblikwid is not asked, as there is no /dev/null for its messages");
+        snprintf(a.why, sizeof a.why, "liblikwid is not called, as there is no /dev/null for its messages");
         _exit(write(pipe_fd, &a, sizeof a) == (ssize_t)sizeof a ? 0 : 1);
     }
     if (dup2(nowhere, STDIN_FILENO) < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0)
@@ -179,7 +179,7 @@ static int ask(likwid_loader *load, const struct question *q, struct answer *a, 
     int ends[2], status = 0;
     memset(a, 0, sizeof *a);
 #ifdef STATIC_PROGRAM
-    if (load == NULL || load == likwid_load) /* nothing to be asked, in a child or not */
+    if (load == NULL || load == likwid_load) /* there is nothing to ask, in a child or not */
         return likwid_load(NULL, why, size);
 #endif
     if (pipe2(ends, O_CLOEXEC) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What liblikwid can do where this program cannot: through its access daemons a user without root may be allowed to
- * read energy counters and to set frequencies. It is optional: looked for at run time, never linked.
+ * Uses liblikwid where this program cannot do it itself: through liblikwid's access daemons a user without root may be
+ * allowed to read energy counters and to set frequencies. It is optional: looked for at run time, never linked.
  *
  * liblikwid writes to the standard streams and calls exit() where it does not know a CPU or cannot reach a register
  * (5.2.2: src/frequency_cpu.c, src/access_client.c). So every question is put to it in a child process whose output
@@ -38,7 +38,7 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size);
 
 /* All return 0, or -1 with one clause in `why`. `load`: NULL = likwid_load. `cpu`: a logical CPU. */
 
-/* Checks whether it is there and can be asked at all. */
+/* Checks if it is installed and answers at all. */
 int likwid_found(likwid_loader *load, char *why, size_t size);
 /* The limits between which the frequency of a CPU may move, in kHz. */
 int likwid_get_frequency(likwid_loader *load, int cpu, uint64_t *min_khz, uint64_t *max_khz, char *why, size_t size);

@@ -27,7 +27,7 @@ struct settings {
     char wish_text[200]; /* turbo and frequency */
     size_t base;         /* changes that turbo and frequency took */
     int cpu;             /* for whom it is quiet */
-    struct quiet_told told;
+    struct quiet_report report;
     char text[800], left[2000];
 };
 
@@ -94,7 +94,7 @@ static void add_part(const struct changes *c, int part, char *out, size_t size)
         text_list_add(out, size, "; ", "%s: %s", settings_part_names[part], list);
 }
 
-void settings_text_parts(const struct quiet_told *t, const struct changes *c, int cpu, char *out, size_t size)
+void settings_text_parts(const struct quiet_report *t, const struct changes *c, int cpu, char *out, size_t size)
 {
     char parts[700] = "", before[200] = "", left[200] = "";
     for (int i = 0; i < QUIET_PARTS; i++) {
@@ -118,20 +118,20 @@ void settings_text_parts(const struct quiet_told *t, const struct changes *c, in
         text_list_add(out, size, "; ", "as it was: %s", left);
 }
 
-void settings_text_left(const struct quiet_told *t, char *out, size_t size)
+void settings_text_left(const struct quiet_report *t, char *out, size_t size)
 {
     size_t used = 0;
     out[0] = '\0';
     for (int i = 0; i < QUIET_PARTS; i++) {
         char names[200] = "";
-        bool told = t->why[i][0] == '\0';
+        bool reported = t->why[i][0] == '\0';
         for (int k = 0; k < QUIET_PARTS; k++) {
             bool same = strcmp(t->why[i], t->why[k]) == 0;
-            told = told || (same && k < i);
+            reported = reported || (same && k < i);
             if (same && k >= i)
                 text_list_add(names, sizeof names, ", ", "%s", settings_part_names[k]);
         }
-        if (!told && used < size)
+        if (!reported && used < size)
             used += (size_t)snprintf(out + used, size - used, "%s: %s\n", names, t->why[i]);
     }
 }
@@ -205,7 +205,7 @@ int settings_undo(const struct settings_roots *r, int fd, struct changes *c, siz
     return status;
 }
 
-/* In err->text what was left to somebody else. */
+/* Notes in err->text which settings were left to somebody else. */
 static void note_others(const struct undoing *u, struct machine_error *err)
 {
     *err = (struct machine_error){.status = MACHINE_OK};
@@ -226,8 +226,8 @@ size_t settings_base(const struct settings *s)
 static void retell(struct settings *s)
 {
     snprintf(s->text, sizeof s->text, "%s", s->wish_text);
-    settings_text_parts(&s->told, &s->changes, s->cpu, s->text, sizeof s->text);
-    settings_text_left(&s->told, s->left, sizeof s->left);
+    settings_text_parts(&s->report, &s->changes, s->cpu, s->text, sizeof s->text);
+    settings_text_left(&s->report, s->left, sizeof s->left);
 }
 
 int settings_back_to(struct settings *s, size_t mark, struct machine_error *err)
@@ -303,7 +303,7 @@ static int make_change(struct settings *s, const struct change *one, char *now, 
 {
     now[0] = '\0';
     if (s->journal_error == 0)
-        s->journal_error = settings_state_append(s->fd, one); /* what follows half a line would be lost */
+        s->journal_error = settings_state_append(s->fd, one); /* a line after half a line would be lost */
     if (s->journal_error == 0 && settings_changes_add(&s->changes, one) != 0)
         s->journal_error = ENOMEM;
     if (s->journal_error != 0)
@@ -410,14 +410,14 @@ static int make_quiet(struct settings *s, const struct settings_wish *wish, stru
         size_t made = make_part(s, &plan);
         if (plan.out_of_memory)
             status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        char *why = s->told.why[number];
-        settings_why(&plan, why, sizeof s->told.why[number]);
+        char *why = s->report.why[number];
+        settings_why(&plan, why, sizeof s->report.why[number]);
         bool stands = made + plan.already > 0;
         if (status == MACHINE_OK && !stands && (wish->quiet_must & part) != 0)
             status = refuse_part(number, why, err);
-        s->told.wished |= part;
-        s->told.stands = stands ? s->told.stands | part : s->told.stands & ~part;
-        s->told.already = made == 0 && plan.already > 0 ? s->told.already | part : s->told.already & ~part;
+        s->report.wished |= part;
+        s->report.stands = stands ? s->report.stands | part : s->report.stands & ~part;
+        s->report.already = made == 0 && plan.already > 0 ? s->report.already | part : s->report.already & ~part;
         settings_changes_free(&plan.changes);
     }
     return status;
@@ -489,7 +489,7 @@ int settings_apply(const struct settings_roots *r, const struct settings_wish *w
 int settings_stands(const struct settings *s, enum quiet_part part, struct machine_error *err)
 {
     int number = __builtin_ctz(part);
-    return (s->told.stands & part) != 0 ? MACHINE_OK : refuse_part(number, s->told.why[number], err);
+    return (s->report.stands & part) != 0 ? MACHINE_OK : refuse_part(number, s->report.why[number], err);
 }
 
 const char *settings_text(const struct settings *s)
@@ -516,33 +516,33 @@ static bool left_by_another(const struct settings_roots *r)
 }
 
 /* Says in words what was done. */
-static void tell_recovered(enum state_kind kind, pid_t pid, const struct undoing *u, char *told, size_t size)
+static void tell_recovered(enum state_kind kind, pid_t pid, const struct undoing *u, char *report, size_t size)
 {
-    told[0] = '\0';
+    report[0] = '\0';
     if (kind == STATE_REBOOTED) {
-        snprintf(told, size, "settings changed by a killed run (process %d) are gone: the machine was rebooted since",
+        snprintf(report, size, "settings changed by a killed run (process %d) are gone: the machine was rebooted since",
                  (int)pid);
     }
     if (u->written > 0) {
-        snprintf(told, size, "restored %zu setting%s changed by a killed run (process %d)", u->written,
+        snprintf(report, size, "restored %zu setting%s changed by a killed run (process %d)", u->written,
                  u->written == 1 ? "" : "s", (int)pid);
     }
     if (u->others[0] != '\0') {
-        size_t used = strlen(told);
-        snprintf(told + used, size - used,
+        size_t used = strlen(report);
+        snprintf(report + used, size - used,
                  "%sset by somebody else since a run (process %d) was killed, and left alone: %s", used > 0 ? "; " : "",
                  (int)pid, u->others);
     }
 }
 
-int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err)
+int settings_recover(const struct settings_roots *r, char *report, size_t size, bool *lives, struct machine_error *err)
 {
     struct changes left;
     struct undoing undoing = {.written = 0};
     enum state_kind kind;
     pid_t pid;
     int fd = -1, error = settings_state_open(r, false, &fd, &kind, &pid, &left);
-    told[0] = '\0';
+    report[0] = '\0';
     *lives = error == 0 && kind == STATE_LIVES;
     if (error == EACCES || error == EPERM || error == EROFS) {
         return !left_by_another(r) ? MACHINE_OK
@@ -555,11 +555,11 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
                             error == EBADMSG ? "it was not written by this program" : strerror(error));
     }
     if (*lives) {
-        snprintf(told, size, "another run (process %d) has changed this machine's settings", (int)pid);
+        snprintf(report, size, "another run (process %d) has changed this machine's settings", (int)pid);
         return MACHINE_OK;
     }
     bool restored = settings_undo(r, fd, &left, 0, &undoing, err) == MACHINE_OK;
-    tell_recovered(kind, pid, &undoing, told, size);
+    tell_recovered(kind, pid, &undoing, report, size);
     if (fd >= 0 && restored)
         settings_state_remove(r, fd);
     else if (fd >= 0)

@@ -17,7 +17,7 @@
 #include "computer/power/likwid_bridge.h"
 #include "util/error.h"
 
-/* Where things are. */
+/* The folders to work on. */
 struct settings_roots {
     const char *sys, *dev; /* "/sys", "/dev", or folders laid out like them; below 240 bytes */
     const char *state;     /* the journal: settings_state_file() */
@@ -80,7 +80,8 @@ int settings_stands(const struct settings *s, enum quiet_part part, struct machi
 /* Says what of the parts wished for was left as it is, and why: lines "part, part: why", each with its newline; "" for
  * nothing. Valid until settings_add(). */
 const char *settings_left(const struct settings *s);
-/* In words, for a result: "turbo off (was on); quiet for CPU 1: irq (19 of 20), tick (3); as it was: governor". */
+/* The changes in words, for a result: "turbo off (was on); quiet for CPU 1: irq (19 of 20), tick (3); as it was:
+ * governor". */
 const char *settings_text(const struct settings *s);
 /*
  * Puts everything back, the last change first, removes the journal and frees *s (NULL is allowed). Returns MACHINE_OK,
@@ -90,11 +91,11 @@ const char *settings_text(const struct settings *s);
 int settings_restore(struct settings *s, struct machine_error *err);
 
 /*
- * Puts back what a killed run has left after. *told says what was done, or that another run, which lives, has changed
+ * Puts back what a killed run has left. *report says what was done, or that another run, which lives, has changed
  * settings (then *lives is set), or that the machine was rebooted since; "" for nothing. Returns MACHINE_OK, or
  * MACHINE_CANNOT where this user may not.
  */
-int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err);
+int settings_recover(const struct settings_roots *r, char *report, size_t size, bool *lives, struct machine_error *err);
 
 /* One thing that a part of a wish would change here. */
 struct settings_line {

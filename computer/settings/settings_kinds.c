@@ -234,7 +234,8 @@ static void split_irq(const char *value, char *list, size_t size, const char **c
     snprintf(list, size, "%.*s", (int)(at != NULL ? (size_t)(at - value) : strlen(value)), value);
 }
 
-/* Where an IRQ is really delivered is another file, of the same folder; a container or an old kernel has none. */
+/* The CPUs to which an IRQ is really delivered are in another file of the same folder; a container or an old kernel has
+ * none. */
 static int read_irq(const struct settings_roots *r, const struct change *c, char *out, size_t size)
 {
     char other[CHANGE_PATH_MAX + 20], effective[16];

@@ -58,7 +58,7 @@ int settings_open_folder(const struct settings_roots *r, const char *path);
 DIR *settings_open_list(const struct settings_roots *r, const char *path);
 /* The number in a name like "policy12"; -1: it is another name. */
 int settings_number(const char *name, const char *prefix);
-/* Those in the folder's names with this prefix, in its order; free() them. False: out of memory. */
+/* Lists the numbers in the folder's names with this prefix, in its order; free() them. False: out of memory. */
 bool settings_numbers(const struct settings_roots *r, const char *path, const char *prefix, unsigned **out, size_t *n);
 /* As access(2). */
 bool settings_accessible(const struct settings_roots *r, const char *path, int mode);
@@ -66,7 +66,7 @@ bool settings_accessible(const struct settings_roots *r, const char *path, int m
 int settings_read_text(const struct settings_roots *r, const char *path, char *out, size_t size);
 /* Writes it at once. Returns 0 or an error number. */
 int settings_write_text(const struct settings_roots *r, const char *path, const char *value);
-/* Where it really is, for messages and for functions that take whole paths. */
+/* Its path in the real file system, for messages and for functions that take whole paths. */
 void settings_real_path(const struct settings_roots *r, const char *path, char *out, size_t size);
 /* "/proc", or what stands for it */
 const char *settings_proc(const struct settings_roots *r);
@@ -110,16 +110,16 @@ int settings_undo(const struct settings_roots *r, int fd, struct changes *c, siz
                   struct machine_error *err);
 
 /* How each part went. */
-struct quiet_told {
+struct quiet_report {
     unsigned wished;  /* parts, or-ed */
     unsigned already; /* of them, those that were so */
     unsigned stands;  /* of them, those of which something was so or was changed */
     char why[QUIET_PARTS][300];
 };
 /* Adds in words what was changed to `out`. */
-void settings_text_parts(const struct quiet_told *t, const struct changes *c, int cpu, char *out, size_t size);
+void settings_text_parts(const struct quiet_report *t, const struct changes *c, int cpu, char *out, size_t size);
 /* Says what was not, and why. */
-void settings_text_left(const struct quiet_told *t, char *out, size_t size);
+void settings_text_left(const struct quiet_report *t, char *out, size_t size);
 
 /* ---- settings_plan.c ---- */
 
@@ -136,7 +136,7 @@ struct quiet_plan {
     enum quiet_part part;
     int cpu;
     bool spread;
-    bool only_shown;        /* what this user may not write is planned all the same */
+    bool only_shown;        /* settings that this user may not write are planned all the same */
     struct cpu_mask others; /* the other CPUs that are online; less the siblings where these go offline */
     struct changes changes;
     size_t all;      /* settings looked at */
@@ -147,7 +147,8 @@ struct quiet_plan {
     char why[300];   /* why there is nothing to change, in words; "" */
     bool out_of_memory;
 };
-/* From what is there to `after`, where it is not so already. What cannot be read is `kept`. */
+/* Plans a change from the present value to `after`, unless they are the same. A setting that cannot be read is `kept`.
+ *  */
 void settings_plan_add(struct quiet_plan *p, enum change_kind kind, const char *path, const char *after);
 /* It cannot be changed. */
 void settings_keep(struct quiet_plan *p, const char *name, int error);

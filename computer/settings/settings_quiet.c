@@ -130,7 +130,7 @@ static void irq_away(struct quiet_plan *p, unsigned irq, const struct cpu_mask *
     struct cpu_mask may, common;
     snprintf(path, sizeof path, "/proc/irq/%u/smp_affinity_list", irq);
     if (settings_read_text(p->roots, path, list, sizeof list) <= 0 || cpu_mask_parse(list, &may) != 0) {
-        settings_plan_add(p, CHANGE_IRQ, path, "0"); /* it tells why not */
+        settings_plan_add(p, CHANGE_IRQ, path, "0"); /* it says why not */
         return;
     }
     CPU_AND_S(sizeof common, common.set, may.set, from->set);
@@ -381,10 +381,12 @@ static void plan_isolate(struct quiet_plan *p)
 
 /* ---- all parts ---- */
 
-/* In which order parts are changed, and who plans them. Siblings go first: what follows is then for the CPUs that
- * remain. The preference before the governor, because intel_pstate and amd_pstate take no preference under the
- * governor performance, thus also on the way back (Linux, admin-guide/pm/intel_pstate.rst, "Energy vs Performance
- * Hints"). isolate is last: what is moved away by it takes time. */
+/*
+ * The order in which parts are changed, and who plans them. Siblings go first: the rest is then for the CPUs that
+ * remain. The preference before the governor, because intel_pstate and amd_pstate take no preference under the governor
+ * performance, thus also on the way back (Linux, admin-guide/pm/intel_pstate.rst, "Energy vs Performance Hints").
+ * isolate is last: moving things away takes time.
+ */
 static const struct {
     enum quiet_part part;
     void (*plan)(struct quiet_plan *p);

@@ -14,7 +14,7 @@ enum { BLOCK_SET_MAX = 8 };
 
 struct block;
 
-/* Those of a run. All zero: none. */
+/* The blocks of a run. All zero: none. */
 struct block_set {
     struct block *block[BLOCK_SET_MAX];
     const struct kernel *kernel[BLOCK_SET_MAX];

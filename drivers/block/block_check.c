@@ -83,8 +83,8 @@ static bool cpu_has(const struct block_isa *s, cpuid_fn *cpuid)
     return (regs[s->reg] >> s->bit & 1) != 0;
 }
 
-/* By the name that Zydis has for it ("AVX512BW_256"): whether blocks may use it; the features that machines know by
- * name are or-ed to *features, and *here says whether the CPU has it besides these. */
+/* Returns true if blocks may use an instruction set, by the name that Zydis has for it ("AVX512BW_256"); the features
+ * that machines know by name are or-ed to *features, and *here says whether the CPU has it besides these. */
 static bool block_set_known(const char *isa, cpuid_fn *cpuid, unsigned *features, bool *here)
 {
     static const char *const ends[] = {"_128", "_256", "_512", "_128N", "_SCALAR", "_KOP"};
@@ -307,7 +307,7 @@ static unsigned width_of(const struct decoded *d)
                                                    : 64;
         width = w > width ? w : width;
     }
-    /* what is converted into a general-purpose register is a scalar, too */
+    /* a value converted into a general-purpose register is a scalar, too */
     bool into_gpr = strncmp(mnemonic_of(d), "cvt", 3) == 0 && d->operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                     gpr_number(d->operand[0].reg.value) >= 0;
     return width == 128 && (into_gpr || is_float(mnemonic_of(d), 's')) ? 64 : width;

@@ -264,7 +264,7 @@ static void end_child(pid_t child)
     }
 }
 
-/* In the child: whatever the caller does about signals, faults end it. */
+/* Prepares the child: faults end it, whatever the caller does about signals. */
 static void child_begins(void)
 {
     static const int faults[] = {SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGALRM, SIGTRAP};

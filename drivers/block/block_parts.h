@@ -18,7 +18,7 @@ struct block_text {
     char name[KERNEL_NAME_MAX]; /* in small letters */
     uint8_t code[BLOCK_BYTES_MAX];
     size_t n;
-    /* what comments of an .asm declare; 0: nothing */
+    /* declared by comments of an .asm; 0: not */
     unsigned instructions, width;
     enum { BLOCK_ANY_WEIGHT, BLOCK_LIGHT, BLOCK_HEAVY } weight;
 };

@@ -69,7 +69,7 @@ static bool elf_named(const struct elf_image *e, const Elf64_Shdr *strings, uint
     return at != NULL && memcmp(at, name, length) == 0;
 }
 
-/* In a table of symbols that is cut off, among those that are there. */
+/* Searches a table of symbols; one that is cut off, as far as it goes. */
 static bool elf_symbol_in(const struct elf_image *e, const Elf64_Shdr *table, const char *name, Elf64_Sym *out)
 {
     Elf64_Shdr strings;

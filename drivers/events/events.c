@@ -328,7 +328,7 @@ int events_find(const char *data_dir, const struct cpu_identity *id, const char 
     return status;
 }
 
-/* Of the characters of a name, how many are at the start of another, in any case. */
+/* Returns how many characters of a name are at the start of another, in any case. */
 static size_t alike_start(const char *a, const char *b)
 {
     size_t n = 0;

@@ -122,9 +122,8 @@ static bool held(struct helper *h, const struct characterize_run *run)
     return true;
 }
 
-/* Where something that cannot be masked came in, the repetition is done again, a few times; and so it is where a
- * hypervisor took the CPU away until the 10 ms were over or the buffer was full, which leaves no complete
- * repetition. */
+/* Repeats a repetition, a few times, if something that cannot be masked came in, or if a hypervisor took the CPU away
+ * until the 10 ms were over or the buffer was full, which leaves no complete repetition. */
 static int run_undisturbed(struct helper *h, const struct characterize_run *request, struct characterize_run *run,
                            struct machine_error *err)
 {
@@ -178,7 +177,7 @@ static void words_from_counters(const struct helper *h, const uint64_t *raw, str
     }
 }
 
-/* From the readings of the module to those of a machine: blocks become instructions of the entire repetition. */
+/* Converts readings of the module to those of a machine: blocks become instructions of the entire repetition. */
 static void convert(struct helper *h, const struct run_request *r, const struct characterize_run *run)
 {
     const size_t n = h->native.setup.n_counters;

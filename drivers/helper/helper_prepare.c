@@ -117,10 +117,8 @@ static int prepare_module(struct helper *h, struct characterize_setup *p, struct
     return map_buffer(h, p, err);
 }
 
-/*
- * What a chain costs, from readings after plain adds: it does not depend on the payload (timing_chains.h). Recordings
- * of about 5 ms, until there are as many chains as are remembered.
- */
+/* Measures the cost of a chain, from readings after plain adds: it does not depend on the payload (timing_chains.h).
+ * Recordings of about 5 ms, until there are as many chains as are remembered. */
 static int calibrate_chain(struct helper *h, struct machine *m, struct machine_error *err)
 {
     enum { READINGS = 32768, WARM_US = 1000, RUN_US = 4000, RUNS = 40 };
@@ -165,7 +163,7 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
         status = calibrate_chain(h, m, err);
     p.readings = (uint32_t)fmin((double)native_room(s) + 2.0 * CHARACTERIZE_MASKED_US_MAX / CHARACTERIZE_SAMPLE_US_MAX,
                                 CHARACTERIZE_READINGS_MAX);
-    /* what is to be busy must not be parked */
+    /* siblings that are to be busy must not be parked */
     if (h->hello.can & CHARACTERIZE_CAN_MWAIT && !s->siblings)
         p.flags |= CHARACTERIZE_PARK_SIBLING;
     place_counters(h, s, &p);

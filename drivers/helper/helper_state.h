@@ -17,7 +17,7 @@ struct helper_slot {
 };
 
 struct helper {
-    struct native native; /* what this CPU is; its pinning, lanes and co-runners are the module's here */
+    struct native native; /* the CPU; its pinning, lanes and co-runners are done by the module */
     struct machine_ops ops;
     const struct helper_io *io;
     const char *proc; /* as in helper_place, whose it is */

@@ -20,7 +20,7 @@ enum {
 /* The trials so far. */
 struct trials_tally {
     unsigned done, given_up;
-    uint32_t counted; /* what was counted in all calls */
+    uint32_t counted; /* CHARACTERIZE_COUNTED_ bits common to all calls */
     double nmis, smis;
 };
 
@@ -173,7 +173,7 @@ static int masked_trials(struct helper *h, const struct trials_request *r, doubl
     return status;
 }
 
-/* In user space, on the CPU that the module would use; cycles where perf counts them. */
+/* Runs trials in user space, on the CPU that the module would use; cycles where perf counts them. */
 static int plain_trials(struct helper *h, const struct trials_request *r, double *duration, struct trials_seen *seen,
                         struct machine_error *err)
 {

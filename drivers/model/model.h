@@ -172,7 +172,7 @@ struct model_wander {
 };
 
 /* An ordinary processor's behavior beside changing its license. All zero: none of it. */
-struct model_world {
+struct model_scenario {
     struct model_sibling sibling;
     struct model_wander wander;
     double limit_share, limit_factor; /* of the repetitions run at this factor of their frequency */
@@ -186,7 +186,7 @@ struct model_world {
 struct model_unlike {
     struct model_range cpus;
     double factor;              /* of all frequencies */
-    char label[MODEL_TEXT_MAX]; /* what the system says of them: "favoured"; "": nothing */
+    char label[MODEL_TEXT_MAX]; /* the system's name for them: "favoured"; "": none */
     unsigned line;
 };
 
@@ -268,7 +268,7 @@ struct model {
     struct model_wake wakes[MODEL_WAKES_MAX];
     size_t n_unlike;
     struct model_unlike unlike[MODEL_UNLIKE_MAX];
-    struct model_world world;
+    struct model_scenario scenario;
 };
 
 /*
@@ -343,7 +343,7 @@ struct model_throttle model_throttle(const struct model *m, const struct payload
  * package.
  */
 /* nJ at 1 V of each payload instruction, a mean over the counted ones and the scalar adds between them; NaN where the
- * file does not tell it. */
+ * file does not say it. */
 double model_power_instruction(const struct model *m, const struct payload *p);
 
 /* Joules of so many cycles and payload instructions at a voltage. */

@@ -288,7 +288,7 @@ static int check_bursts(const struct check *p, unsigned line, const char *who, d
 static int check_interrupts(const struct check *p)
 {
     const struct model *m = p->model;
-    const struct model_world *w = &m->world;
+    const struct model_scenario *w = &m->scenario;
     double busy = 0;
     for (const struct model_interrupt *i = m->interrupts; i < m->interrupts + m->n_interrupts; i++) {
         busy += i->rate_hz * 1e-6 * (i->min_us + i->max_us) / 2;

@@ -21,7 +21,7 @@ enum { WANDER_STEPS = 16 }; /* of the shorter time constant: in between the freq
  */
 static void wander(struct model_core *c, double us)
 {
-    const struct model_wander *w = &c->model->world.wander;
+    const struct model_wander *w = &c->model->scenario.wander;
     struct model_history *h = &c->history;
     for (size_t i = 0; i < MODEL_WANDERS; i++) {
         if (w->sigma[i] <= 0)
@@ -35,14 +35,14 @@ static double wander_step_us(const struct model *m)
 {
     double us = INFINITY;
     for (size_t i = 0; i < MODEL_WANDERS; i++)
-        if (m->world.wander.sigma[i] > 0)
-            us = fmin(us, m->world.wander.us[i]);
+        if (m->scenario.wander.sigma[i] > 0)
+            us = fmin(us, m->scenario.wander.us[i]);
     return us / WANDER_STEPS;
 }
 
 static double step_wait_us(struct model_core *c)
 {
-    return c->model->world.wander.step_us * model_random_exponential(&c->history.random);
+    return c->model->scenario.wander.step_us * model_random_exponential(&c->history.random);
 }
 
 /* Up or down, and back from either side. */
@@ -53,9 +53,9 @@ static void step_clock(struct model_core *c)
     h->steps = h->steps + step < 0 || h->steps + step > FLOAT_STEPS ? h->steps - step : h->steps + step;
 }
 
-static void world_go_on(struct model_core *c, uint64_t seed, double gap_us)
+static void scenario_go_on(struct model_core *c, uint64_t seed, double gap_us)
 {
-    const struct model_world *w = &c->model->world;
+    const struct model_scenario *w = &c->model->scenario;
     struct model_history *h = &c->history;
     if (!h->begun)
         model_random_init(&h->random, seed, 0, MODEL_STREAM_HISTORY);
@@ -71,9 +71,9 @@ static void world_go_on(struct model_core *c, uint64_t seed, double gap_us)
     c->around.wander_until = c->now + wander_step_us(c->model);
 }
 
-double model_world_clock(const struct model_core *c)
+double model_scenario_clock(const struct model_core *c)
 {
-    double moved = c->model->world.wander.step * c->history.steps;
+    double moved = c->model->scenario.wander.step * c->history.steps;
     for (size_t i = 0; i < MODEL_WANDERS; i++)
         moved += c->history.wander[i];
     return (1 + moved) * c->around.limit * (c->own > 0 ? c->own : 1);
@@ -89,40 +89,40 @@ struct lengths {
     double shortest, span, ratio; /* us; ln of the longest over the shortest; the shortest over the longest */
 };
 
-static struct lengths bout_lengths(const struct model_sibling *s, double mean_us)
+static struct lengths burst_lengths(const struct model_sibling *s, double mean_us)
 {
     const double span = s->decades * 2.302585092994046, ratio = model_decay(span);
     return (struct lengths){mean_us * (1 - ratio) / span, span, ratio};
 }
 
-static double bout_us(struct model_core *c, bool runs)
+static double burst_us(struct model_core *c, bool runs)
 {
-    const struct model_sibling *s = &c->model->world.sibling;
+    const struct model_sibling *s = &c->model->scenario.sibling;
     struct model_random *random = &c->streams[MODEL_STREAM_SIBLING];
     double us = s->period_us * (runs ? s->share : 1 - s->share);
     if (s->lockstep)
         return us;
     if (s->decades <= 0)
         return us * model_random_exponential(random);
-    const struct lengths l = bout_lengths(s, us);
+    const struct lengths l = burst_lengths(s, us);
     return l.shortest / (1 - model_random_uniform(random) * (1 - l.ratio));
 }
 
 /* The rest of a burst or pause at a time that has nothing to do with it. */
 static double rest_us(struct model_core *c, bool runs)
 {
-    const struct model_sibling *s = &c->model->world.sibling;
+    const struct model_sibling *s = &c->model->scenario.sibling;
     struct model_random *random = &c->streams[MODEL_STREAM_SIBLING];
     if (s->lockstep || s->decades <= 0) /* they begin with the repetition, or have no memory */
-        return bout_us(c, runs);
-    const struct lengths l = bout_lengths(s, s->period_us * (runs ? s->share : 1 - s->share));
+        return burst_us(c, runs);
+    const struct lengths l = burst_lengths(s, s->period_us * (runs ? s->share : 1 - s->share));
     double whole = l.shortest / model_decay(model_random_uniform(random) * l.span);
     return whole * model_random_uniform(random);
 }
 
 static void begin_sibling(struct model_core *c)
 {
-    const struct model_sibling *s = &c->model->world.sibling;
+    const struct model_sibling *s = &c->model->scenario.sibling;
     c->around.sibling_until = INFINITY;
     c->around.sibling_runs = false;
     if (s->share <= 0)
@@ -135,61 +135,61 @@ static void begin_sibling(struct model_core *c)
 
 static double smi_wait_us(struct model_core *c)
 {
-    double rate = c->model->world.smi_rate_hz;
+    double rate = c->model->scenario.smi_rate_hz;
     return rate > 0 ? 1e6 / rate * model_random_exponential(&c->streams[MODEL_STREAM_SMI]) : INFINITY;
 }
 
 static void begin_smi(struct model_core *c)
 {
-    const struct model_world *w = &c->model->world;
+    const struct model_scenario *w = &c->model->scenario;
     double us = w->smi_min_us + (w->smi_max_us - w->smi_min_us) * model_random_uniform(&c->streams[MODEL_STREAM_SMI]);
     c->around.smi_end = c->now + us;
     c->around.smi_next = c->around.smi_end + smi_wait_us(c);
 }
 
-static bool world_frozen(const struct model_core *c)
+static bool scenario_frozen(const struct model_core *c)
 {
     return c->around.smi_end > c->now;
 }
 
 /* ---- all of them ---- */
 
-static void world_begin(struct model_core *c, uint64_t seed, double gap_us)
+static void scenario_begin(struct model_core *c, uint64_t seed, double gap_us)
 {
     c->around = (struct model_surroundings){.begin = c->now};
     c->around.smi_next = c->now + smi_wait_us(c);
-    world_go_on(c, seed, gap_us);
+    scenario_go_on(c, seed, gap_us);
     begin_sibling(c);
 }
 
-static void world_switched(struct model_core *c)
+static void scenario_switched(struct model_core *c)
 {
-    c->around.cold_until = c->now + c->model->world.cold_us;
+    c->around.cold_until = c->now + c->model->scenario.cold_us;
 }
 
-static double world_event(const struct model_core *c)
+static double scenario_event(const struct model_core *c)
 {
     const struct model_surroundings *s = &c->around;
     double t = fmin(fmin(s->sibling_until, s->wander_until), s->smi_next);
-    if (c->model->world.wander.step > 0)
+    if (c->model->scenario.wander.step > 0)
         t = fmin(t, s->step_until);
     if (s->smi_end > c->now)
         t = fmin(t, s->smi_end);
     return s->cold_until > c->now ? fmin(t, s->cold_until) : t;
 }
 
-static void world_update(struct model_core *c)
+static void scenario_update(struct model_core *c)
 {
     struct model_surroundings *s = &c->around;
     if (s->sibling_until <= c->now) {
         s->sibling_runs = !s->sibling_runs;
-        s->sibling_until = s->sibling_until + bout_us(c, s->sibling_runs);
+        s->sibling_until = s->sibling_until + burst_us(c, s->sibling_runs);
     }
     if (s->wander_until <= c->now) {
         wander(c, wander_step_us(c->model));
         s->wander_until += wander_step_us(c->model);
     }
-    if (c->model->world.wander.step > 0 && s->step_until <= c->now) {
+    if (c->model->scenario.wander.step > 0 && s->step_until <= c->now) {
         step_clock(c);
         s->step_until = c->now + step_wait_us(c);
     }
@@ -197,15 +197,15 @@ static void world_update(struct model_core *c)
         begin_smi(c);
 }
 
-static double world_chain(const struct model_core *c)
+static double scenario_chain(const struct model_core *c)
 {
-    double factor = c->model->world.sibling.chain_factor;
+    double factor = c->model->scenario.sibling.chain_factor;
     return c->around.sibling_runs && factor > 0 ? factor : 1;
 }
 
-static double world_rate(const struct model_core *c)
+static double scenario_rate(const struct model_core *c)
 {
-    const struct model_world *w = &c->model->world;
+    const struct model_scenario *w = &c->model->scenario;
     double rate = c->around.sibling_runs ? w->sibling.factor : 1;
     return c->around.cold_until > c->now ? rate * w->cold_factor : rate;
 }
@@ -232,7 +232,7 @@ static void start_at_rest(struct model_core *c, const struct model *m, unsigned 
                                    : INFINITY;
     c->spread_phase = model_random_uniform(&c->streams[MODEL_STREAM_FREQUENCY]);
     model_core_fine(c, false);
-    world_begin(c, seed, m->world.gap_us);
+    scenario_begin(c, seed, m->scenario.gap_us);
 }
 
 void model_core_start(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition)
@@ -255,17 +255,17 @@ static void spend_gap(struct model_core *c, double us)
 void model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition)
 {
     struct model_history history = c->history;
-    if (!c->model || !m->world.carries) {
+    if (!c->model || !m->scenario.carries) {
         start_at_rest(c, m, cores, seed, repetition, &history);
         return;
     }
     c->cores = cores;
     model_core_fine(c, false);
-    spend_gap(c, m->world.gap_us);
+    spend_gap(c, m->scenario.gap_us);
     memset(&c->totals, 0, sizeof c->totals);
     c->off_cpu = 0;
     seed_streams(c, seed, repetition);
-    world_begin(c, seed, 0); /* the gap has been lived through */
+    scenario_begin(c, seed, 0); /* the gap has been lived through */
 }
 
 /* ---- the core clock ---- */
@@ -321,7 +321,7 @@ static struct model_throttle throttling(const struct model_core *c)
 /* Core cycles per microsecond. */
 static double cycle_rate(const struct model_core *c)
 {
-    return c->halted || world_frozen(c) ? 0 : model_core_ghz(c) * 1e3 * c->clock_factor * model_world_clock(c);
+    return c->halted || scenario_frozen(c) ? 0 : model_core_ghz(c) * 1e3 * c->clock_factor * model_scenario_clock(c);
 }
 
 static double sooner(double t, double other)
@@ -332,7 +332,7 @@ static double sooner(double t, double other)
 /* The next change but for the core clock's next step. */
 static double other_event(const struct model_core *c)
 {
-    double t = sooner(sooner(sooner(INFINITY, model_license_event(c)), model_ramp_event(c)), world_event(c));
+    double t = sooner(sooner(sooner(INFINITY, model_license_event(c)), model_ramp_event(c)), scenario_event(c));
     for (size_t i = 0; i < c->model->n_interrupts; i++)
         t = sooner(t, c->interrupt_next[i]);
     return model_core_interrupted(c) ? sooner(t, c->interrupt_end) : t;
@@ -364,15 +364,15 @@ static void handle_events(struct model_core *c)
             begin_interrupt(c, i);
     if (c->fine && c->clock_until <= c->now)
         next_clock_step(c);
-    world_update(c);
+    scenario_update(c);
     model_ramp_update(c);
     model_license_update(c);
 }
 
-/* Of the payload, instructions per core cycle. */
+/* The payload's instructions per core cycle. */
 static double retired_per_cycle(const struct model_core *c, double throttle_factor)
 {
-    return model_core_interrupted(c) ? 0 : c->need.ipc * throttle_factor * world_rate(c);
+    return model_core_interrupted(c) ? 0 : c->need.ipc * throttle_factor * scenario_rate(c);
 }
 
 double model_core_event(const struct model_core *c)
@@ -396,9 +396,9 @@ struct pace {
 static struct pace pace_of(const struct model_core *c, bool payload_runs)
 {
     struct model_throttle throttle = throttling(c);
-    struct pace p = {.event = other_event(c), .stands = c->halted || world_frozen(c)};
+    struct pace p = {.event = other_event(c), .stands = c->halted || scenario_frozen(c)};
     p.mhz = model_core_ghz(c) * 1e3;
-    p.clock = model_world_clock(c);
+    p.clock = model_scenario_clock(c);
     p.per_cycle = payload_runs ? retired_per_cycle(c, throttle.factor) : 0;
     p.throttled = throttle.share;
     p.busy = model_core_interrupted(c);
@@ -492,7 +492,7 @@ static void pass(struct model_core *c, double until)
 
 bool model_core_executes(const struct model_core *c)
 {
-    return !c->halted && !model_core_interrupted(c) && !world_frozen(c);
+    return !c->halted && !model_core_interrupted(c) && !scenario_frozen(c);
 }
 
 void model_core_idle(struct model_core *c, double us)
@@ -508,16 +508,16 @@ void model_core_idle(struct model_core *c, double us)
     }
 }
 
-void model_core_chain(struct model_core *c, double cycles, double behind)
+void model_core_chain(struct model_core *c, double cycles, double after)
 {
-    double near = c->model->throttle_distance > 0 ? c->model->throttle_distance - behind : INFINITY;
+    double near = c->model->throttle_distance > 0 ? c->model->throttle_distance - after : INFINITY;
     double done = 0;
     while (cycles - done > 1e-6) { /* less than that is rounding */
         bool pending = c->pending && c->needed > c->held;
         double ratio = model_ramp_fade(c) * (pending ? c->transition_throttle_ratio : 1);
         bool throttled = (pending || ratio < 1) && !c->halted && near - done > 1e-6;
         double left = fmin(cycles, throttled ? near : INFINITY) - done, begin = c->now;
-        double rate = model_core_executes(c) ? cycle_rate(c) * world_chain(c) * (throttled ? ratio : 1) : 0;
+        double rate = model_core_executes(c) ? cycle_rate(c) * scenario_chain(c) * (throttled ? ratio : 1) : 0;
         double until = rate > 0 ? begin + left / rate : INFINITY;
         if (!(until > begin)) /* less than the resolution of a late time */
             break;
@@ -538,14 +538,14 @@ int model_core_run(struct model_core *c, const struct payload *p, struct machine
     c->need = need;
     c->nj = model_power_instruction(c->model, p);
     if (elsewhere)
-        world_switched(c);
+        scenario_switched(c);
     if (goes_on) /* a boundary between segments is none to the core: what has been counted stays counted */
         return MACHINE_OK;
     double scatter = 1;
     if (need.count_sigma > 0)
         scatter += need.count_sigma * model_random_normal(&c->streams[MODEL_STREAM_COUNTS]);
     c->count_left = need.later > need.first ? need.count * scatter : 0;
-    world_switched(c);
+    scenario_switched(c);
     model_license_payload(c);
     return MACHINE_OK;
 }

@@ -26,7 +26,7 @@ struct model_ramps {
     unsigned rise_to;
 };
 
-/* Of the entire series of repetitions, whatever runs in them: the frequency's wandering and the power limits. */
+/* State of the entire series of repetitions, whatever runs in them: the frequency's wandering and the power limits. */
 struct model_history {
     bool begun;
     struct model_random random;
@@ -34,7 +34,7 @@ struct model_history {
     int steps;                    /* of a floating clock, above or below where it began */
 };
 
-/* Of one repetition. */
+/* Surroundings in one repetition. */
 struct model_surroundings {
     double begin; /* of the repetition */
     bool sibling_runs;
@@ -68,7 +68,7 @@ struct model_totals {
     double cycles, ref_us, other_instructions;
     double class_cycles[MODEL_CLASSES_MAX];
     double throttle_cycles;
-    double joules; /* of this core; NaN: the file does not tell what the payload takes */
+    double joules; /* of this core; NaN: the file does not say what the payload takes */
 };
 
 /* A kind of code, for mixtures. */
@@ -159,14 +159,14 @@ void model_core_idle(struct model_core *c, double us);
  * that requested it (throttle_distance), the last of which is `after` instructions before the chain; halts, interrupts
  * and another hyper-thread are part of the time it takes.
  */
-void model_core_chain(struct model_core *c, double cycles, double behind);
+void model_core_chain(struct model_core *c, double cycles, double after);
 /* The payload's function has returned: a clean kernel has executed VZEROUPPER, a dirty one has not. */
 void model_core_returned(struct model_core *c);
 /* Core voltage now, V, without noise of the reading. */
 double model_core_volts(const struct model_core *c);
 
 /* Factor of the frequency of the core: wandering, power limits. */
-double model_world_clock(const struct model_core *c);
+double model_scenario_clock(const struct model_core *c);
 
 /* ---- model_license.c: which class is needed, held, pending, kept, released ---- */
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What may stand in a model file: each section and key once, with its type, its limits and where its value is kept
- * (private to the reading of model files, model_file.c).
- */
+/* The keys of a model file: each section and key once, with its type, its limits and where its value is kept (private
+ * to the reading of model files, model_file.c). */
 #pragma once
 
 #include "drivers/model/model_values.h"
@@ -16,7 +14,7 @@ struct parser {
     const struct section *section; /* NULL before the first header */
     unsigned section_number, section_line;
     char header[TEXT_SIZE]; /* of the section, without brackets */
-    void *instance;         /* what the keys of the section are stored in */
+    void *instance;         /* where the keys of the section are stored */
 };
 
 /* Refuses what stands in the present line: (key, format, ...) as sourced_ini_fail() takes them; returns non-zero. */

@@ -71,7 +71,7 @@ int model_bursts(struct machine *m, const struct bursts_request *r, struct burst
 
 /*
  * Watts of one core that has run a payload for long, with so many active cores, none faster than fixed_ghz (0: no such
- * bound), at `volts`. NaN where the file does not tell it, or cannot run it.
+ * bound), at `volts`. NaN where the file does not say it, or cannot run it.
  */
 double model_steady_watts(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz,
                           double volts);
@@ -89,7 +89,7 @@ enum { MODEL_TRIALS_TO_LEARN = 5 };
 #define MODEL_SPOILT 0.002
 #define MODEL_SPOILT_SIGMA 0.0002
 #define MODEL_CLEARED 0.0025
-/* By how much loads from the caches but the first, and from memory, scatter: shares of the duration. */
+/* Relative scatter of the duration of loads from the caches but the first, and from memory. */
 #define MODEL_L2_SIGMA 2e-5
 #define MODEL_L3_SIGMA 2e-4
 #define MODEL_MEMORY_SIGMA 4e-4

@@ -43,7 +43,7 @@ double model_step_ticks(const struct model *m)
     return fmax(1, m->tsc_step_ns * 1e-9 * m->tsc_hz);
 }
 
-/* Where samples are a quarter of this or longer, chains are the longest ones, as on native machines
+/* With samples a quarter of this or longer, chains are the longest ones, as on native machines
  * (drivers/timing/timing_chains.c). */
 #define STEADY_PERIOD_US 15.0
 
@@ -121,7 +121,7 @@ static uint64_t counter_value(struct model_progress *p, const struct counter_spe
         value = license_cycles(m, t, spec->event >> 8 & 0xff);
         break;
     }
-    /* what has counted nothing reads 0, whatever the noise */
+    /* a counter that has counted nothing reads 0, whatever the noise */
     if (noise > 0 && value > 0)
         value += noise * model_random_normal(&p->core->streams[MODEL_STREAM_COUNTERS]);
     uint64_t count = value > 0 ? (uint64_t)value : 0;
@@ -329,7 +329,7 @@ static void run_until(struct model_progress *p, double deadline)
     model_core_returned(p->core);
 }
 
-/* As native machines measure it before: at the clock at which the payload keeps running. */
+/* Sizes chunks as native machines do: at the clock at which the payload keeps running. */
 static void size_chunk(struct model_progress *p, const struct segment *seg)
 {
     const struct model_core *c = p->core;
@@ -442,7 +442,7 @@ void model_start_core(struct model_state *s, unsigned cores, uint64_t repetition
 /* The TSC at the core's time 0: a core whose state is carried over goes on in its own time. */
 uint64_t model_tsc_origin(const struct model_state *s, uint64_t repetition)
 {
-    return (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (s->model.world.carries ? 1 : repetition + 1);
+    return (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (s->model.scenario.carries ? 1 : repetition + 1);
 }
 
 /* The other active cores have run the co-runner all the while. */
@@ -459,7 +459,7 @@ static void count_energy(struct model_state *s)
     s->energy.seconds += seconds;
 }
 
-/* A neighbour on the core's sibling slows readings of the clock, and wakes after it was found out what they cost. */
+/* A busy sibling thread slows readings of the clock, and wakes after it was found out what they cost. */
 static double cost_off(const struct model_state *s, uint64_t repetition)
 {
     enum { COST_STREAM = 78 };

@@ -22,7 +22,7 @@ struct with_registers {
     char name[80];
     char source[300];
     char notes[1600];
-    char own_notes[550]; /* what the registers say, since prepare */
+    char own_notes[550]; /* of the registers, since prepare */
 };
 
 static void msr_info(const struct machine *m, struct machine_info *out)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What all machines on real hardware share, whatever their readings are: which CPU this is and how its TSC runs, where
- * the sampling loop runs, what keeps the other cores busy, how fast each payload runs, and the checks of what is
- * requested.
- */
+/* Shared by all machines on real hardware, whatever they read: which CPU this is and how its TSC runs, where the
+ * sampling loop runs, what keeps the other cores busy, how fast each payload runs, and the checks of requests. */
 #pragma once
 
 #include <stdbool.h>
@@ -104,9 +101,9 @@ static inline size_t native_room(const struct machine_setup *s)
 }
 
 /*
- * What is run in a repetition, after prepare. Payloads that have no lane yet are measured, and then the core relaxes.
- * Returns MACHINE_OK, or fills *err and returns its status: MACHINE_BAD_INPUT also when it has more periods than were
- * prepared for.
+ * Plans a repetition, after prepare. Payloads that have no lane yet are measured, and then the core relaxes. Returns
+ * MACHINE_OK, or fills *err and returns its status: MACHINE_BAD_INPUT also when it has more periods than were prepared
+ * for.
  */
 int native_plan(struct native *s, const struct run_request *r, struct sampling *plan, struct machine_error *err);
 

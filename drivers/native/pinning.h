@@ -18,7 +18,7 @@ struct pinning {
     int policy, priority;     /* before */
     void *locked;             /* memory, page-aligned, prefaulted, locked if allowed */
     size_t locked_size;
-    char note[300]; /* what was refused and what would help; "" */
+    char note[300]; /* what was refused and the remedy; "" */
 };
 /*
  * Pins the calling thread to `cpu`, finds out whether it may run at real-time priority, and provides `bytes` of locked

@@ -291,7 +291,7 @@ static int run_all(const struct native *s, const struct trials_request *r, const
     const double unit = clock != NULL ? 1 : 1e9 / s->tsc.hz;
     const uint64_t patience = (uint64_t)(STOP_EVERY_US * 1e-6 * s->tsc.hz);
     const double standstill = (STANDSTILL_S + 10e-6 * r->trial_us) * s->tsc.hz;
-    uint64_t asked = tsc_now();
+    uint64_t requested = tsc_now();
 
     for (unsigned i = 0; i < r->trials;) {
         struct trials_took took = run_one(r, clock, seen->rounds, i, w);
@@ -305,10 +305,10 @@ static int run_all(const struct native *s, const struct trials_request *r, const
         if (status != MACHINE_OK)
             return status;
         duration[i++] = (double)(took.end - took.begin) * unit;
-        if (tsc_now() - asked > patience) {
+        if (tsc_now() - requested > patience) {
             if (r->stop != NULL && r->stop(r->data))
                 return machine_fail(err, MACHINE_FAILED, "", "stopped");
-            asked = tsc_now();
+            requested = tsc_now();
         }
     }
     return MACHINE_OK;

@@ -62,7 +62,7 @@ struct perf_system {
     unsigned license_features;       /* kernels that `run` can run; 0 = those of this CPU */
     unsigned general_counters;       /* of the logical CPU; 0 = not known */
 };
-/* Those of the running kernel and CPU. */
+/* Fills in the functions of the running kernel and CPU. */
 void perf_real_system(struct perf_system *out);
 
 /* ---- perf_counters.c ---- */
@@ -73,7 +73,8 @@ struct perf_pmu {
     uint32_t type; /* of attr.type for raw events */
     bool hybrid;
 };
-/* From bus/event_source/devices below `sys`. Where there is nothing to read it is the "cpu" of non-hybrid parts. */
+/* Reads the PMU from bus/event_source/devices below `sys`. Where there is nothing to read it is the "cpu" of non-hybrid
+ * parts. */
 void perf_find_pmu(const char *sys, int cpu, struct perf_pmu *out);
 
 /* Fills the request to perf_event_open(): pinned, user space only. `code`: as in counter_spec, if it is not fixed. */

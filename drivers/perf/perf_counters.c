@@ -89,7 +89,7 @@ void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint64_t cod
     /* a code is laid out like the raw config of x86 PMUs (/sys/bus/event_source/devices/cpu/format) */
     out->config = fixed ? generic | (pmu->hybrid ? (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT : 0) : code;
     out->pinned = 1;
-    /* what perf_event_paranoid = 2 allows to everybody */
+    /* perf_event_paranoid = 2 allows this to everybody */
     out->exclude_kernel = 1;
     out->exclude_hv = 1;
     out->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Whether the license events count what their names say on this very part: event 28H is model-specific, and what it
- * counts on models of which nobody has published a measurement is not known.
- */
+/* Checks that the license events count what their names say on this very part: event 28H is model-specific, and nobody
+ * has published what it counts on some models. */
 #include <stdio.h>
 #include <string.h>
 

@@ -134,7 +134,7 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
 
 /* ---- one repetition ---- */
 
-/* From the readings of the loop to the words of the recording. */
+/* Converts readings of the loop to the words of the recording. */
 static void convert(struct perf *t, const struct run_request *r, const struct sampling_log *log)
 {
     size_t from = 2 + t->reader.n, to = 2 + t->common.setup.n_counters, done = 0;

@@ -72,7 +72,7 @@ static __u32 profile_distance(__u32 a, __u32 b)
     return a > b ? a - b : b - a;
 }
 
-/* Of the bins first to last, those within reach of the nearest: the one for so many active cores, or the middle one. */
+/* Chooses among the bins within `reach` of khz: the one for so many active cores, or the middle one. */
 static __u32 profile_choose_bin(const struct profile_setup *s, __u32 level, __u32 khz, __u32 reach, __u32 active_cores)
 {
     __u32 found[PROFILE_BINS_MAX], n = 0;

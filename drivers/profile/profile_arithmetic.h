@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the profiler computes from counts: whole numbers, no floating point, bounded work. One source for the kernel
- * module, modelled systems and tests. Sections and equations are those of Mathias Gottschlag, AVX Overhead Mitigation:
- * OS Support for Power-Limited Systems, dissertation, KIT, 2023.
+ * Everything the profiler computes from counts: whole numbers, no floating point, bounded work. One source for the
+ * kernel module, modelled systems and tests. Sections and equations are those of Mathias Gottschlag, AVX Overhead
+ * Mitigation: OS Support for Power-Limited Systems, dissertation, KIT, 2023.
  */
 #pragma once
 
@@ -23,8 +23,8 @@ __u32 profile_level(const struct profile_counts *d);
 /* The share of cycles that waits for memory (section 4.3.2), in 1 / PROFILE_ONE; 0 where no cycles were counted. */
 __u32 profile_stall(const struct profile_counts *d);
 /*
- * What a share that was counted at one frequency is at another, in 1 / PROFILE_ONE: waiting takes as long as before,
- * all else takes counted_khz / khz times as long. The same share where either frequency is 0 or above 16 GHz.
+ * Converts a stall share counted at one frequency to another, in 1 / PROFILE_ONE: waiting takes as long as before, all
+ * else takes counted_khz / khz times as long. Returns the same share where either frequency is 0 or above 16 GHz.
  */
 __u32 profile_stall_at(__u32 stall, __u32 counted_khz, __u32 khz);
 

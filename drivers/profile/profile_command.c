@@ -29,31 +29,31 @@ struct known_task {
 struct profile_command {
     char path[PATH_MAX];
     pid_t pid;
-    int gate, told; /* closing the first lets it go; the second tells why it could not be executed */
+    int gate, error_pipe; /* a byte written to the first lets it go; the second says why it could not be executed */
     bool gone, ended;
     int status;
     char failure[80];
     void *known; /* tree of struct known_task */
 };
 
-/* In the child: waits until the gate is closed, or for ever where the parent has ended. */
-static void wait_and_become(const struct profile_command *c, int gate, int told, char *const argv[])
+/* Runs in the child: waits for a byte from the gate, or exits if the parent has ended. */
+static void wait_and_become(const struct profile_command *c, int gate, int error_pipe, char *const argv[])
 {
     char go;
     if (TEMP_FAILURE_RETRY(read(gate, &go, 1)) != 1)
         _exit(0);
     child_become(c->path, argv, environ, NULL, false, 0);
     int error = errno;
-    _exit(write(told, &error, sizeof error) == (ssize_t)sizeof error ? 126 : 127);
+    _exit(write(error_pipe, &error, sizeof error) == (ssize_t)sizeof error ? 126 : 127);
 }
 
 static int fork_it(struct profile_command *c, char *const argv[])
 {
-    int gate[2], told[2];
+    int gate[2], error_pipe[2];
     sigset_t all, before;
     if (pipe2(gate, O_CLOEXEC) != 0)
         return errno;
-    if (pipe2(told, O_CLOEXEC) != 0) {
+    if (pipe2(error_pipe, O_CLOEXEC) != 0) {
         int error = errno;
         close(gate[0]);
         close(gate[1]);
@@ -66,13 +66,13 @@ static int fork_it(struct profile_command *c, char *const argv[])
     int error = errno;
     if (c->pid == 0) {
         close(gate[1]);
-        wait_and_become(c, gate[0], told[1], argv);
+        wait_and_become(c, gate[0], error_pipe[1], argv);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(gate[0]);
-    close(told[1]);
+    close(error_pipe[1]);
     c->gate = gate[1];
-    c->told = told[0];
+    c->error_pipe = error_pipe[0];
     return c->pid < 0 ? error : 0;
 }
 
@@ -96,7 +96,7 @@ int profile_command_start(char *const argv[], struct profile_command **out, stru
     *out = NULL;
     if (c == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    c->gate = c->told = -1;
+    c->gate = c->error_pipe = -1;
     int status = command_look(argv[0], c->path, sizeof c->path, err);
     int error = status == MACHINE_OK ? fork_it(c, argv) : 0;
     if (error != 0)
@@ -113,7 +113,7 @@ int profile_command_go(struct profile_command *c, struct machine_error *err)
     int error = 0;
     bool let = write(c->gate, "", 1) == 1;
     c->gone = true;
-    ssize_t got = TEMP_FAILURE_RETRY(read(c->told, &error, sizeof error));
+    ssize_t got = TEMP_FAILURE_RETRY(read(c->error_pipe, &error, sizeof error));
     if (let && got != (ssize_t)sizeof error)
         return MACHINE_OK;
     return machine_fail(err, MACHINE_FAILED, "", "cannot execute '%s': %s", c->path,
@@ -164,8 +164,8 @@ static pid_t parent_of(const char *proc, pid_t pid)
     char text[512];
     int parent = 0, length = cpu_read_text(proc, text, sizeof text, "%d/stat", (int)pid);
     /* the name may hold anything, a ")" too */
-    const char *behind = length > 0 ? strrchr(text, ')') : NULL;
-    return behind != NULL && sscanf(behind, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+    const char *rest = length > 0 ? strrchr(text, ')') : NULL;
+    return rest != NULL && sscanf(rest, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
 }
 
 /* Orphans are this process's children. */
@@ -209,8 +209,8 @@ void profile_command_free(struct profile_command *c)
         return;
     if (c->gate >= 0)
         close(c->gate);
-    if (c->told >= 0)
-        close(c->told);
+    if (c->error_pipe >= 0)
+        close(c->error_pipe);
     if (c->pid > 0 && !c->gone)
         (void)TEMP_FAILURE_RETRY(waitpid(c->pid, NULL, 0));
     tdestroy(c->known, free);

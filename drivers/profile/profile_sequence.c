@@ -116,7 +116,7 @@ static __u32 profile_would_be(const struct profile_record *r, const struct profi
     /* code that turned wide after the pause demands nothing of the moment before it */
     if (level >= r->level_actual || (r->flags & PROFILE_NOT_LIMITED) != 0)
         return r->actual_khz;
-    /* what differs by less than 1 % is the noise of counts, which would only ever add; turbo bins lie further apart */
+    /* differences below 1 % are noise of counts, which would only ever add; turbo bins lie further apart */
     if (r->flags & PROFILE_MEASURED_IDEAL)
         return (__u64)measured_khz * 100 > (__u64)r->actual_khz * 101 ? measured_khz : r->actual_khz;
     /* the ratio is the table's, the frequency the measured one: neither has the other's error */

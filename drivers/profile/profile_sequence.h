@@ -12,7 +12,7 @@
 enum profile_deed {
     PROFILE_SPIN,   /* keep interrupts masked for `us`, execute nothing wide, and call again */
     PROFILE_RESUME, /* return to the task, and call again in `us` */
-    PROFILE_DONE,   /* the turn is over; profile_next_turn() tells when the next one comes */
+    PROFILE_DONE,   /* the turn is over; profile_next_turn() says when the next one comes */
 };
 struct profile_action {
     enum profile_deed deed;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Where the profiler's records come from: the kernel module, or a modelled system. Neither interprets them: the steps
- * and the arithmetic are those of profile_sequence.h in both.
- */
+/* The source of the profiler's records: the kernel module, or a modelled system. Neither interprets them: the steps and
+ * the arithmetic are those of profile_sequence.h in both. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +16,7 @@ struct profile_source_info {
     bool modelled;
     unsigned cpus, cores; /* logical CPUs that are sampled; physical cores of them */
     double ref_khz;       /* at which reference cycles count */
-    const char *notes;    /* what limits the results, one line, or "" */
+    const char *notes;    /* on what limits the results, one line, or "" */
 };
 
 /* Totals of a source since the start, beside its records. */

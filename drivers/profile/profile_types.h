@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the remote-overhead profiler takes and gives, the same for the kernel module, for a modelled system and for
- * programs: numbers of fixed width, no holes. doc/profiler.md is the definition.
- */
+/* Input and output of the remote-overhead profiler, the same for the kernel module, for a modelled system and for
+ * programs: numbers of fixed width, no holes. doc/profiler.md is the definition. */
 #pragma once
 
 #include <linux/types.h>
@@ -117,6 +115,6 @@ struct profile_record {
     __u32 speedup, speedup_shared;      /* eq. 4.3, from actual_khz to ideal_khz, to shared_khz */
     __u32 pause_ns, window_ns, held_ns; /* how long it took; how long the sibling was held in all */
     struct profile_sight sight;
-    struct profile_counts window; /* what was counted in the window */
+    struct profile_counts window; /* counts of the window */
     __u64 stack[PROFILE_STACK_MAX];
 };

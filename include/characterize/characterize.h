@@ -53,7 +53,7 @@ enum characterize_status {
 struct characterize_error {
     enum characterize_status status;
     char text[800];   /* one line: what, where, why */
-    char remedy[200]; /* what a person can do about it, or "" */
+    char remedy[200]; /* what the user can do about it, or "" */
 };
 
 /* ---- machines ---- */
@@ -79,7 +79,7 @@ struct characterize_machine_info {
     const char *cpu;    /* brand, family and model */
     const char *source; /* where the numbers come from, one line */
     const char *chosen; /* for "auto": which machine was chosen, and why not a better one; else "" */
-    const char *notes;  /* what limits the results, one line; "" if nothing does */
+    const char *notes;  /* on what limits the results, one line; "" if nothing does */
     int modelled;       /* not 0: computed from a model, not measured */
     unsigned cores;     /* physical cores */
 };
@@ -201,8 +201,8 @@ CHARACTERIZE_PUBLIC size_t characterize_table_rows(const characterize_table *tab
 CHARACTERIZE_PUBLIC double characterize_table_number(const characterize_table *table, size_t row, const char *column);
 CHARACTERIZE_PUBLIC const char *characterize_table_text(const characterize_table *table, size_t row,
                                                         const char *column);
-/* What could not be measured, and why: number i, one line, with the remedy if there is one; NULL past the last. As in
- * "amx: needs amx_tile, which ... does not support". */
+/* Returns the ith thing that could not be measured, and why, as one line, with the remedy if there is one; NULL past
+ * the last. Example: "amx: needs amx_tile, which ... does not support". */
 CHARACTERIZE_PUBLIC const char *characterize_table_missing(const characterize_table *table, size_t i);
 /* The table as JSON (characterize-table/1) or CSV, to be freed with free(). NULL: out of memory. */
 CHARACTERIZE_PUBLIC char *characterize_table_json(const characterize_table *table);

@@ -17,8 +17,8 @@
 /* Values of a group from which on its spread is known well enough for outliers (compare.h). */
 enum { OUTLIERS_FROM = 20 };
 
-/* Whether measurements of this group of the cell are unlike the others: fewer than half as many as are in the largest
- * one. */
+/* Returns true if measurements of this group of the cell are unlike the others: they are fewer than half as many as in
+ * the largest group. */
 static bool is_small(const struct compare_cell *cell, int group)
 {
     size_t own = 0, most = 0;
@@ -40,14 +40,15 @@ static int by_value(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-/* By how much both half widths are to be widened for a page of so many pairs: the quantiles of Student's t of as many
- * degrees of freedom as two means of so many repetitions have, of the normal distribution where that is not known. */
+/* Returns by how much both half widths are to be widened for a page of so many pairs: the quantiles of Student's t of
+ * as many degrees of freedom as two means of so many repetitions have, of the normal distribution where that is not
+ * known. */
 static double widening(double pairs, unsigned a, unsigned b)
 {
     return estimates_widening(FALSE_ALARMS / 2 / fmax(pairs, 1), a && b ? (double)a + (double)b - 2 : 0);
 }
 
-/* By how much b lies above a beyond what limits explain; above 0: they are apart. */
+/* Returns by how much b lies above a beyond what limits explain; above 0: they are apart. */
 static double apart_by(const struct compare_cell *cell, const struct compare_value *a, const struct compare_value *b,
                        double pairs)
 {
@@ -86,7 +87,7 @@ static int number_groups(struct compare_cell *cell)
     return bad;
 }
 
-/* Those of a large group that are far from its median. */
+/* Finds the values of a large group that are far from its median. */
 static void find_outliers(struct compare_cell *cell, int group, double sigmas, double *scratch)
 {
     size_t n = 0;
@@ -372,7 +373,7 @@ static json_t *measurements_list(const struct comparison *c, bool *failed)
 
 /* ---- settings that differ ---- */
 
-/* NULL: the measurement does not tell it. */
+/* NULL: the measurement does not say it. */
 static const char *setting_of(const struct measurement *m, const char *key)
 {
     return json_string_value(json_object_get(m->settings, key));
@@ -519,7 +520,7 @@ enum compare_modelled compare_modelled(const struct comparison *c)
     return modelled == 0 ? COMPARE_MEASURED : modelled < c->n ? COMPARE_SOME_MODELLED : COMPARE_MODELLED;
 }
 
-/* As tables have them: what all say, or how many say something else. */
+/* Adds what all measurements say, or how many say something else, as tables have it. */
 static void put_what_all_say(struct table *out, const struct comparison *c, const char *key)
 {
     char text[TEXT_MAX];

@@ -10,8 +10,8 @@
 #include "tables/table/estimates.h"
 #include "util/text_list.h"
 
-/* What is shown, at most: rows of a table, of two measurements and of more; measurements unlike the others; groups; and
- * names in a list. The files have all. */
+/* The most that is shown: rows of a table, of two measurements and of more; measurements unlike the others; groups; and
+ * names in a list. The files have everything. */
 enum { LINE_SIZE = 1000, ROWS_OF_PAIR = 8, ROWS_OF_MANY = 3, UNLIKE_SHOWN = 30, GROUPS_SHOWN = 6, NAMES_SHOWN = 4 };
 
 static json_t *detail(const struct table *t, const char *key)
@@ -190,8 +190,8 @@ static int by_unlike(const void *a, const void *b)
     return n != m ? (n < m) - (n > m) : strcmp(detail_text(x, "name"), detail_text(y, "name"));
 }
 
-/* Whether two are unlike the others in as many values, or nearly, and farthest in the same table and column: twins that
- * one line stands for. */
+/* Returns true if two are twins that one line stands for: unlike the others in as many values, or nearly, and farthest
+ * in the same table and column. */
 static bool are_twins(const json_t *a, const json_t *b)
 {
     size_t n = detail_count(a, "unlike"), m = detail_count(b, "unlike");
@@ -201,7 +201,7 @@ static bool are_twins(const json_t *a, const json_t *b)
 
 static void put_unlike(struct document *d, const json_t *list)
 {
-    size_t n = 0, i, shown = 0, told = 0;
+    size_t n = 0, i, shown = 0, reported = 0;
     json_t *o, **unlike = calloc(json_array_size(list) + 1, sizeof(json_t *));
     bool *done = calloc(json_array_size(list) + 1, sizeof *done);
     json_array_foreach(list, i, o) if (unlike && done && detail_count(o, "unlike")) unlike[n++] = o;
@@ -225,10 +225,10 @@ static void put_unlike(struct document *d, const json_t *list)
                       detail_count(unlike[i], "unlike"), detail_count(unlike[i], "values"),
                       detail_text(unlike[i], "farthest"));
         shown++;
-        told += twins;
+        reported += twins;
     }
-    if (n > told)
-        document_note(d, "  and %zu more, in the JSON file", n - told);
+    if (n > reported)
+        document_note(d, "  and %zu more, in the JSON file", n - reported);
     free(unlike);
     free(done);
 }
@@ -239,7 +239,7 @@ static int by_size(const void *a, const void *b)
     return (detail_count(x, "size") < detail_count(y, "size")) - (detail_count(x, "size") > detail_count(y, "size"));
 }
 
-/* Those with several members, where there are two such groups. */
+/* Lists groups with several members, if there are at least two. */
 static void put_groups(struct document *d, const json_t *list)
 {
     size_t n = 0, i;
@@ -295,7 +295,7 @@ static void put_closing(struct document *d, const struct table *t)
     json_decref(list);
 }
 
-/* What one of a few measurements has and no other: a phase, a level or a table that the others lack. */
+/* Lists what only one of a few measurements has: a phase, a level or a table that the others lack. */
 static void put_alone(struct document *d, const json_t *list)
 {
     size_t i, all = 0;
@@ -426,7 +426,7 @@ static void put_legend(struct chart *chart, struct chart_panel *p, const struct 
     }
 }
 
-/* What differs of a table, or all of it. */
+/* Plots the values of a table that differ, or all of them. */
 static void plot_kind(const struct comparison *c, const struct table_kind *k, bool all, struct chart *chart)
 {
     struct chart_panel *p = chart_add_panel(chart, CHART_BARS, k->title, "from the median, %", "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of this room share. */
+/* Shared by the files of this directory. */
 #pragma once
 
 #include <jansson.h>
@@ -46,13 +46,13 @@ struct comparison {
     bool failed;
 };
 
-/* Whether a value is an outlier, or in such a group. */
+/* Returns true if a value is an outlier, or in a group of outliers. */
 bool compare_is_unlike(const struct compare_cell *cell, const struct compare_value *v);
 
-/* Whether there are several groups, or values unlike the others. */
+/* Returns true if there are several groups, or values unlike the others. */
 bool compare_differs(const struct compare_cell *cell);
 
-/* Of a cell whose values are sorted: below which this share of them is. */
+/* The quantile of a cell whose values are sorted: this share of them is below it. */
 double compare_quantile(const struct compare_cell *cell, double share);
 
 enum compare_modelled { COMPARE_MEASURED, COMPARE_SOME_MODELLED, COMPARE_MODELLED };

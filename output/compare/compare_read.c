@@ -107,10 +107,10 @@ static void note_environment_parts(struct comparison *c, char *value)
 static void take_head(struct comparison *c, const char *kind, char *line, double *moves)
 {
     enum { OF_ALL = 5 }; /* whatever the table; the others are each table's own */
-    static const char *const told[] = {"cpu",          "machine",   "modelled",  "version",          "source",
-                                       "runs",         "period_us", "base",      "turbo_limits_ghz", "observe_us",
-                                       "warmup_us",    "siblings",  "companion", "measured_cpu",     "steps",
-                                       FREQUENCY_MOVES};
+    static const char *const reported[] = {"cpu",          "machine",   "modelled",  "version",          "source",
+                                           "runs",         "period_us", "base",      "turbo_limits_ghz", "observe_us",
+                                           "warmup_us",    "siblings",  "companion", "measured_cpu",     "steps",
+                                           FREQUENCY_MOVES};
     char *colon = strstr(line, ": ");
     if (strncmp(line, "# ", 2) != 0 || !colon)
         return;
@@ -121,10 +121,10 @@ static void take_head(struct comparison *c, const char *kind, char *line, double
         note_environment_parts(c, value);
     if (strcmp(key, FREQUENCY_MOVES) == 0 && strtod(value, NULL) > 0)
         *moves = strtod(value, NULL) / 100;
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+    for (size_t i = 0; i < sizeof reported / sizeof *reported; i++) {
         char name[100];
         snprintf(name, sizeof name, i < OF_ALL ? "%s%s" : "%s of %s", key, i < OF_ALL ? "" : kind);
-        if (strcmp(key, told[i]) == 0)
+        if (strcmp(key, reported[i]) == 0)
             note_setting(c, name, value);
     }
 }
@@ -302,7 +302,8 @@ static bool field_number(const char *text, double *out)
     return csv_field_number(text, out) && isfinite(*out);
 }
 
-/* What a row says in the column that tells which rows count (struct tables_drafted); NULL: nothing. */
+/* Returns a row's field in the column that selects the rows that count (struct tables_drafted); NULL: the table has no
+ * such column. */
 static const char *part_of(const struct table_kind *k, const struct columns *columns, char *const *fields)
 {
     for (size_t i = 0; k->drafted.only && i < columns->n; i++)

@@ -49,7 +49,7 @@ static void free_item(struct document_item *item)
     free(item->aside);
 }
 
-/* What was written to the stream of notes becomes some. */
+/* Turns each line written to the stream of notes into a note. */
 void document_end_notes(struct document *d)
 {
     FILE *notes = d->notes;
@@ -270,7 +270,7 @@ static unsigned names_width(const struct document *d, size_t i)
     return width;
 }
 
-/* Where there is hardly room for texts below each other, they go on below their names. */
+/* Texts go on below their names where there is hardly room for them below each other. */
 static void print_fact(const struct page *p, const struct document *d, size_t i)
 {
     enum { ROOM_LEAST = 30, NARROW_INDENT = 4 };

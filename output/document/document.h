@@ -74,11 +74,9 @@ void document_chart(struct document *d, struct chart *c, const char *title, int 
 /* A value of the page's template that is a text by itself, printf's. */
 __attribute__((format(printf, 3, 4))) void document_value(struct document *d, const char *place, const char *text, ...);
 
-/* As text, as wide as the screen (util/screen_text.h). `colour`: escape sequences may be used. */
+/* Prints it as text, as wide as the screen (util/screen_text.h). `colour`: escape sequences may be used. */
 void document_print(FILE *out, bool colour, struct document *d);
 
-/*
- * As a page: the template data/report/NAME.html.in, which has a place for each section and value, and those of
- * html_words_values() (html.h). 0, or -1 with one line in `why`; with none where the stream failed.
- */
+/* Writes it as a page: the template data/report/NAME.html.in, which has a place for each section and value, and those
+ * of html_words_values() (html.h). 0, or -1 with one line in `why`; with none where the stream failed. */
 int document_page(FILE *out, struct document *d, const char *name, char *why, size_t why_size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What documents are made of: for the files of this room alone. */
+/* The items of a document; private to the files of this directory. */
 #pragma once
 
 #include "output/document/document.h"
@@ -31,5 +31,5 @@ struct document_item {
 
 /* Ends the stream of notes, if there is one. */
 void document_end_notes(struct document *d);
-/* Where the section ends whose item is number `begin`. */
+/* Returns where the section that begins at item number `begin` ends. */
 size_t document_section_end(const struct document *d, size_t begin);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What our pages of HTML are made of: text of unknown origin, tables, pictures, and the look and the words that
- * data/report/ has for all of them. A page is one file, with its style, its script and its pictures inside.
- */
+/* Parts of our HTML pages: text of unknown origin, tables, pictures, and the look and the words that data/report/ has
+ * for all of them. A page is one file, with its style, its script and its pictures inside. */
 #pragma once
 
 #include <jansson.h>
@@ -73,7 +71,7 @@ enum { HTML_ROWS_SHOWN = 16, HTML_ROWS_MAX = 1000, HTML_ROWS_PAPER = 8 };
  * them all; may be NULL. */
 void html_table(FILE *out, const struct html_words *w, const struct table *t, const char *caption, const char *id,
                 const char *csv);
-/* Whether it is too wide for a page in portrait. */
+/* Returns true if it is too wide for a page in portrait. */
 bool html_table_is_wide(const struct table *t);
 /* The key fields of a missing entry for a person: "128fma → 512fma, 16 active cores". */
 void html_missing_name(FILE *out, const struct html_words *w, const struct table *t, size_t entry);

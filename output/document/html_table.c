@@ -108,7 +108,7 @@ static void number(FILE *out, const struct table_column *c, double value)
         fputs(pivot_number_text(c, value, text), out);
 }
 
-/* What the reader sees who points at a value with limits. */
+/* The tooltip of a value with limits. */
 static void limits_title(FILE *out, const struct table_column *c, double lo, double hi, double n)
 {
     fputs(" title=\"95 % limits:", out);

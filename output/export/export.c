@@ -282,8 +282,8 @@ static void provenance(FILE *out, const struct schedule *s, const char *sha256)
     }
 }
 
-/* Whether every number of active cores, from 1 to those that the machine has, was measured at every level on all CPUs
- * that were measured. */
+/* Returns true if every number of active cores from 1 to the machine's number of cores was measured at every level, on
+ * every CPU that was measured. */
 static bool complete(const struct schedule *s)
 {
     for (size_t i = 0; i < s->n_points; i++) {

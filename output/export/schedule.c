@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From finished tables to scheduler parameters: classes of code, what it takes to request a level, frequencies, events,
- * and whose tables they are. */
+/* Turns finished tables into scheduler parameters: classes of code, the counts that request a level, frequencies,
+ * events, and whose tables they are. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static int by_trigger(const void *a, const void *b)
     return schedule_order((long[]){x->class_index, x->density}, (long[]){y->class_index, y->density}, 2);
 }
 
-/* Of kernels of a class that differ: the highest level, and the smallest count that requests it. */
+/* Keeps, of the kernels of a class that differ, the highest level, and the smallest count that requests it. */
 static void put_trigger(struct schedule_trigger *at, int level, struct schedule_number count)
 {
     if (level > (at->level.present ? at->level.value : -1)) {
@@ -110,7 +110,7 @@ static const char *unusable(const struct schedule *s, const struct table *t, siz
         return "density is not one in 1 to 65535";
     if (schedule_level_field(t, row, "level") < 0)
         return "level is missing or not in 0 to 7";
-    /* what a trigger calls a level means nothing where no frequency belongs to it */
+    /* a level stated by a trigger means nothing where no frequency belongs to it */
     return s->classes[schedule_class_of(s, k)].level.present ? NULL : "table frequency shows no level for such code";
 }
 
@@ -136,7 +136,7 @@ static bool put_trigger_rows(struct schedule *s, const struct table *t, const st
         }
         int level = schedule_level_field(t, row, "level");
         struct schedule_number count = schedule_field(t, row, "count", 1);
-        if (level == 0) /* what it takes to be throttled at the same frequency */
+        if (level == 0) /* the count that triggers throttling at the same frequency */
             count.present = false;
         struct schedule_trigger *at = trigger_of(s, schedule_class_of(s, &k), density);
         if (!at)
@@ -162,7 +162,8 @@ static void drop_triggers(struct schedule *s, size_t class_index)
     s->n_triggers = kept;
 }
 
-/* Where the two tables contradict each other, there is no telling which one is right: neither level is exported. */
+/* Drops contradictions: where the two tables contradict each other, there is no telling which one is right, and neither
+ * level is exported. */
 static bool settle_contradictions(struct schedule *s, const char *table)
 {
     for (size_t i = 0; i < s->n_triggers;) {
@@ -198,7 +199,7 @@ static bool put_triggers(struct schedule *s, const struct table *t, const struct
 
 /* ---- frequencies by CPU, number of active cores and level, and the turbo levels that they make up ---- */
 
-/* What the rows of one CPU, number of cores and level add up to. */
+/* The sums over the rows of one CPU, number of cores and level. */
 struct frequency_sum {
     double value, lo, hi;
     size_t n;
@@ -338,7 +339,7 @@ static struct schedule_number mean_of(const struct schedule_point *p, size_t n, 
     return schedule_round(sum / (double)n, limits ? lo : NAN, limits ? hi : NAN, 1);
 }
 
-/* Neighbours with the frequencies of the first one of them become one turbo level; none where the frequency floats. */
+/* Neighbors with the frequencies of the first one of them become one turbo level; none where the frequency floats. */
 static bool put_turbos(struct schedule *s)
 {
     for (size_t i = 0, n = 0; i < s->n_points && !s->relative; i += n) {
@@ -390,7 +391,8 @@ static bool event_fits(const struct schedule *s, const struct table *t, double e
     return own && others;
 }
 
-/* What is documented to count a level; levels of a processor differ in what requests them, so any will do. */
+/* Returns true if the row's bit is documented to count a level. Processors differ in which code requests which level,
+ * so any level will do. */
 static bool is_documented(const struct table *t, size_t row)
 {
     const char *text = table_text(t, row, "documented");
@@ -415,7 +417,7 @@ static void add_code(struct schedule_number *to, bool *several, int32_t code)
 }
 
 /*
- * Codes that fit alike differ in what was not run, and nothing here tells which of them counts that, too: of several
+ * Codes that fit alike differ in what was not run, and nothing here says which of them counts that, too: of several
  * the one that is documented as a level, otherwise none.
  */
 static void put_events(struct schedule *s, const struct table *t)
@@ -559,7 +561,7 @@ static const struct schedule_missing *main_reason(const struct schedule *s, cons
     return best;
 }
 
-/* What of it is not there, and why: section by section. */
+/* Says section by section what is missing, and why. */
 static void tell_nothing(const struct schedule *s, const struct table *const *tables, size_t n, char *why, size_t size)
 {
     static const char *const sections[] = {[EXPORT_FREQUENCIES] = "levels and frequencies",

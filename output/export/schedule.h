@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a scheduler can use of finished tables: the parameters that --export writes as a C header and as JSON
+ * The parts of finished tables that a scheduler can use: the parameters that --export writes as a C header and as JSON
  * (doc/export-format.md). Pure: it knows tables and the names of kernels, no machines.
  *
  * Everything is a whole number in a stated unit, with its 95 % limits where the table has them, and is either measured
@@ -28,7 +28,8 @@ struct schedule_number {
     int32_t value, lo, hi;
 };
 
-/* What a kernel's name says. License levels are requested by width and weight (dissertation, section 3.2.1). */
+/* The properties of a kernel that its name gives. License levels are requested by width and weight (dissertation,
+ * section 3.2.1). */
 struct schedule_kernel {
     unsigned width; /* bits */
     bool heavy;
@@ -59,14 +60,14 @@ struct schedule_point {
     struct schedule_number ratio_ppm[SCHEDULE_LEVELS_MAX]; /* of the first kernel's frequency; where it floats */
 };
 
-/* A turbo level: neighbouring numbers of active cores that share their frequencies. */
+/* A turbo level: neighboring numbers of active cores that share their frequencies. */
 struct schedule_turbo {
     int cpu;
     unsigned cores_lo, cores_hi;                     /* the first and the last number that was measured */
     struct schedule_number mhz[SCHEDULE_LEVELS_MAX]; /* means over them */
 };
 
-/* What a change from one class to another costs; where several pairs of kernels were measured, the largest value. */
+/* The cost of a change from one class to another; where several pairs of kernels were measured, the largest value. */
 struct schedule_cost {
     size_t from, to; /* classes, or levels in level_costs */
     unsigned active_cores;
@@ -130,25 +131,22 @@ struct schedule { /* its texts are those of the tables */
     size_t n_missing;
     struct schedule_missing *missing;
     size_t n_ignored; /* rows that stand for no class, have no level, or a value outside of the range of its unit */
-    /* Those, single values that cannot be, and what contradicts itself: all of them are in `missing`, too. The first as
+    /* Ignored rows, single impossible values, and contradictions: all of them are in `missing`, too. The first as
      * "TABLE: why", "" where there is none. */
     size_t n_left_out;
     char first_left_out[300];
 };
 
-/*
- * Whether tables may be used together: all of the same processor and machine, measured or modelled alike, none of them
- * twice. Returns 0, or -1 with one line in `why`.
- */
+/* Checks that tables may be used together: all of the same processor and machine, all measured or all modelled, none of
+ * them twice. Returns 0, or -1 with one line in `why`. */
 int schedule_check_tables(const struct table *const *tables, size_t n, char *why, size_t why_size);
-/*
- * Whether they hold what such tables promise: the columns of doc/formats.md (of tables that it names), and values
- * within their limits. Returns 0, or -1 with one line in `why`.
- */
+/* Checks that they have what such tables promise: the columns of doc/formats.md (of tables that it names), and values
+ * within their limits. Returns 0, or -1 with one line in `why`. */
 int schedule_check_rows(const struct table *const *tables, size_t n, char *why, size_t why_size);
 /*
- * Whether tables of a file, which anybody may have edited, have the units of their columns, kernels that there are, and
- * no more active cores than the processor. NULL, or the one that does not, with one line in `why`.
+ * Checks tables of a file, which anybody may have edited: the units of their columns, their kernels' names, and that
+ * they have no more active cores than the processor. Returns NULL, or the first table that fails, with one line in
+ * `why`.
  */
 const struct table *schedule_check_read(const struct table *const *tables, size_t n, char *why, size_t why_size);
 
@@ -165,7 +163,8 @@ int schedule_from_tables(const struct table *const *tables, size_t n, struct sch
 void schedule_free(struct schedule *s);
 
 /*
- * Whether the parameters contradict each other, or tell what cannot be: a level faster than a lower one, shares of a
- * wait that are more than a whole, a processor or machine without a name. Returns 0, or -1 with one line in `why`.
+ * Checks that the parameters neither contradict each other nor state the impossible: a level faster than a lower one,
+ * shares of a wait that are more than a whole, a processor or machine without a name. Returns 0, or -1 with one line in
+ * `why`.
  */
 int schedule_check_consistent(const struct schedule *s, char *why, size_t why_size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether finished tables may be used, those of one measurement with the columns and values that they promise; and
- * whether what was read out of them may be told to a scheduler. */
+/* Checks if finished tables may be used: they are of one measurement and have the columns and values that they promise;
+ * and if the parameters found in them may be reported to a scheduler. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static double cores_of(const struct table *const *tables, size_t n)
     return 0;
 }
 
-/* What was run, and on how many cores. */
+/* Checks which kernel was run, and on how many cores. */
 static int check_run(const struct table *t, size_t row, double cores, char *why, size_t why_size)
 {
     static const char *const columns[] = {"kernel", "from", "to"};
@@ -143,7 +143,7 @@ static int check_within(const char *list, size_t i, const char *name, const stru
                       (int)n->value, (int)hi);
 }
 
-/* Of two levels the higher one is never faster, by more than a part of a step of the clock and beyond both limits. */
+/* The higher one of two levels is never faster, by more than a part of a step of the clock and beyond both limits. */
 static bool is_faster(const struct schedule_number *b, const struct schedule_number *a)
 {
     int32_t least = b->has_limits ? b->lo : b->value, most = a->has_limits ? a->hi : a->value;

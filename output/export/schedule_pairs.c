@@ -96,7 +96,7 @@ static bool is_no_slower(const struct schedule *s, size_t faster, size_t slower)
     return a->present && b->present && a->value >= b->value;
 }
 
-/* Whether the row itself shows that the frequency changes; tables without the columns are not asked. */
+/* Returns true if the row itself shows that the frequency changes, or if the table lacks the columns. */
 static bool changes(const struct table *t, size_t row)
 {
     struct estimate high = estimates_of_table(t, row, "high_ghz"), low = estimates_of_table(t, row, "low_ghz");
@@ -158,7 +158,7 @@ static bool throttle_row(struct schedule *s, const struct table *t, size_t row, 
  * So of several pairs between the same classes (or levels) one is exported, with all of its modes.
  */
 
-/* What was measured together: the first row with these kernels and this number of active cores. */
+/* Finds what was measured together: returns the first row with these kernels and this number of active cores. */
 static size_t source_of(const struct table *t, size_t row)
 {
     const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
@@ -210,7 +210,7 @@ static bool wait_row(struct schedule *s, const struct table *t, size_t row, size
                  table_number(t, row, "wait_us"), table_text(t, row, "from"), table_number(t, against, "wait_us"),
                  table_text(t, against, "what"), table_text(t, against, "by") ? table_text(t, against, "by") : "");
         return schedule_ignore(s, t, why);
-    case WAIT_TOLD:
+    case WAIT_REPORTED:
         break;
     }
     r.mode = (unsigned)mode;
@@ -233,7 +233,7 @@ static double mean_wait(const struct schedule_relaxation *list, size_t n, size_t
     return known && shares > 0 ? sum / shares : longest;
 }
 
-/* Of sources that wait equally long the first one in the table. */
+/* Chooses the source that waits longest; of equal ones the first in the table. */
 static bool is_chosen(const struct schedule_relaxation *list, size_t n, const struct schedule_relaxation *r)
 {
     double mean = mean_wait(list, n, r->source);
@@ -247,8 +247,8 @@ static bool is_chosen(const struct schedule_relaxation *list, size_t n, const st
     return true;
 }
 
-/* Of several pairs of kernels between two classes, and of classes between two levels, the one that waits longest in the
- * mean, with all of its modes: shares of different pairs do not add up. */
+/* Chooses, of several pairs of kernels between two classes, and of classes between two levels, the one that waits
+ * longest in the mean, with all of its modes: shares of different pairs do not add up. */
 static bool choose_waits(struct schedule_relaxation **list, size_t *n)
 {
     struct schedule_relaxation *chosen = calloc(*n + 1, sizeof *chosen);

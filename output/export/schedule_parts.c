@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the readers of the single tables share: numbers of rows, classes of code, what is added, what is left out. */
+/* Shared by the readers of the single tables: numbers of rows, classes of code, growing arrays, what is left out. */
 #include "output/export/schedule_parts.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the readers of the single tables share, and the readers (private to output/export/schedule_*.c). */
+/* Shared by the readers of the single tables, and these readers (private to output/export/schedule_*.c). */
 #pragma once
 
 #include "output/export/schedule.h"
@@ -32,7 +32,7 @@ bool schedule_add_class(struct schedule *s, const struct schedule_kernel *k);
 
 /* Adds to s->missing; equal reasons of a table together. False: out of memory. */
 bool schedule_note_missing(struct schedule *s, const char *table, const char *why);
-/* The same for what was measured and cannot be used, which is counted and told; and for a whole row of it. */
+/* The same for what was measured and cannot be used, which is counted and reported; and for a whole row of it. */
 bool schedule_leave_out(struct schedule *s, const char *table, const char *why);
 bool schedule_ignore(struct schedule *s, const struct table *t, const char *why);
 

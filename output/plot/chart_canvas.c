@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What gnuplot's scripts are made of: labels, parts of plots, tips, colours, marks, and where values stand. */
+/* Parts of gnuplot scripts: labels, parts of plots, tips, colors, marks, and positions of values. */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>

@@ -121,7 +121,7 @@ static bool has_limits(const struct chart_series *s)
     return false;
 }
 
-/* Where series i draws x: a few pixels to the side if series are to stand apart. */
+/* Returns where series i draws x: a few pixels to the side if series are to stand apart. */
 static double beside(const struct chart_panel *p, size_t i, double x, const struct axis *a, int width)
 {
     double pixels = p->apart && p->n_series > 1 ? fmin(5, 40.0 / (double)p->n_series) : 0;

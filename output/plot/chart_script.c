@@ -180,7 +180,7 @@ static void draw_foot(const struct canvas *k, const struct place *at)
     chart_label(k, c->note, sizeof c->note, at->right, y, PLOT_MUTED, "right font ',11'");
 }
 
-/* In a panel: at least a pixel wide, so that nothing is lost on a long axis; where 0 is. */
+/* Draws the spans of a panel: at least a pixel wide, so that nothing is lost on a long axis; and where 0 is. */
 static void draw_spans(const struct canvas *k, const struct place *at)
 {
     const struct chart *c = k->chart;
@@ -195,7 +195,7 @@ static void draw_spans(const struct canvas *k, const struct place *at)
                 "noborder behind\n",
                 from, fmin(fmax(to, from + pixel), c->x_hi), s->colour);
         chart_tip(k, column_of(c, from, at->left, at->right), at->area, column_of(c, to, at->left, at->right),
-                  at->bottom, "%s%s%s", s->text, *s->told ? ": " : "", s->told);
+                  at->bottom, "%s%s%s", s->text, *s->tip ? ": " : "", s->tip);
     }
     if (c->zero_line)
         fprintf(k->out, "set arrow from first 0, graph 0 to first 0, graph 1 nohead lw 1.2 dt 2 lc rgb '%s' front\n",

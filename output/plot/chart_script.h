@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * From the description of a picture to gnuplot's script. Everything is placed by hand, in pixels of the picture, so
- * that panels share their left edge and nothing meets.
- */
+/* Turns the description of a picture into gnuplot's script. Everything is placed by hand, in pixels of the picture, so
+ * that panels share their left edge and nothing meets. */
 #pragma once
 
 #include <stdio.h>
@@ -33,7 +31,7 @@ struct canvas {
     int height;
 };
 
-/* Where a panel stands: pixels from the left and the top. */
+/* The place of a panel: pixels from the left and the top. */
 struct place {
     int x, width; /* of the column */
     int top;      /* of all */
@@ -78,7 +76,7 @@ size_t chart_longest(const struct chart_names *names);
 
 /* The height of a panel's plotting area. */
 int chart_panel_height(const struct chart_panel *p);
-/* Of cells: the height of the columns' names above them, and the side of one in an area of this width. */
+/* For cells: the height of the columns' names above them, and the side of one in an area of this width. */
 int chart_cells_above(const struct chart_panel *p);
 int chart_cells_side(const struct chart_panel *p, int width);
 /* The contents of the plotting area. */

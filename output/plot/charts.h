@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is to be drawn: descriptions of pictures. chart_free in any case. */
+/* Descriptions of pictures to draw. Call chart_free in any case. */
 #pragma once
 
 #include <stddef.h>

@@ -15,7 +15,7 @@
 
 /* Phases at most, points of a curved one, and the panels' heights in pixels. */
 enum { COURSE_PHASES = 64, CURVE_POINTS = 32, COURSE_FIRST = 210, COURSE_OTHER = 150 };
-/* That much at least is shown before and after what happens. */
+/* At least so much is shown before and after the events. */
 static const double AROUND_US = 10;
 
 /* ---- a phase as a span ---- */
@@ -55,7 +55,7 @@ void chart_add_phase(struct chart *c, const struct phase *p, double end_us, doub
                               .to = end_us / unit_us,
                               .colour = (unsigned)strtoul(plot_colours[PLOT_PHASE + p->kind].plain + 1, NULL, 16)};
     span_names(p, span.text, span.kind, sizeof span.text);
-    span_figures(p, span.told, sizeof span.told);
+    span_figures(p, span.tip, sizeof span.tip);
     chart_add_span(c, &span);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the description of a picture to the picture: gnuplot, found in PATH, runs its script without a shell. */
+/* Draws a picture from its description: gnuplot, found in PATH, runs its script without a shell. */
 #include "output/plot/plot.h"
 
 #include <errno.h>
@@ -139,7 +139,8 @@ static bool add_tips(char **image, size_t *size, const char *tips)
     return true;
 }
 
-/* What gnuplot makes of a script, malloc'ed, with a NUL after its *size bytes; NULL with a line in `why`. */
+/* Returns the image that gnuplot makes of a script, malloc'ed, with a NUL after its *size bytes; NULL with a line in
+ * `why`. */
 static char *image_of(const char *script, size_t length, size_t *size, char *why, size_t why_size)
 {
     char *bytes = NULL;
@@ -164,25 +165,25 @@ static char *image_of(const char *script, size_t length, size_t *size, char *why
 /* The image of a chart, as image_of(). */
 static char *plot_image(const struct chart *c, enum plot_form form, size_t *size, char *why, size_t why_size)
 {
-    char *script = NULL, *told = NULL, *bytes = NULL;
-    size_t length = 0, told_length = 0;
+    char *script = NULL, *tip_text = NULL, *bytes = NULL;
+    size_t length = 0, tip_text_length = 0;
     if (!plot_possible()) {
         snprintf(why, why_size, "gnuplot is not installed: %s", plot_remedy);
         return NULL;
     }
-    FILE *out = open_memstream(&script, &length), *tips = open_memstream(&told, &told_length);
+    FILE *out = open_memstream(&script, &length), *tips = open_memstream(&tip_text, &tip_text_length);
     bool drawn = out != NULL && tips != NULL && chart_script(c, form, out, tips) == 0;
     drawn = (out == NULL || fclose(out) == 0) && drawn;
     drawn = (tips == NULL || fclose(tips) == 0) && drawn;
     if (drawn)
         bytes = image_of(script, length, size, why, why_size);
-    if (!drawn || (bytes != NULL && form == PLOT_SVG && !add_tips(&bytes, size, told))) {
+    if (!drawn || (bytes != NULL && form == PLOT_SVG && !add_tips(&bytes, size, tip_text))) {
         snprintf(why, why_size, "out of memory for the plot");
         free(bytes);
         bytes = NULL;
     }
     free(script);
-    free(told);
+    free(tip_text);
     return bytes;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the description of a picture (charts.h) to the picture, by gnuplot. */
+/* Draws a picture from its description (charts.h), by gnuplot. */
 #pragma once
 
 #include <stddef.h>
 
 #include "tables/table/chart.h"
 
-/* What is drawn. */
+/* The format of a picture. */
 enum plot_form { PLOT_SVG, PLOT_PNG };
 
 /* How to get gnuplot; a clause without a full stop. */
@@ -15,10 +15,10 @@ extern const char plot_remedy[];
 /* The format that a file name requests by its ending (.svg, .png, in either case). Returns 0, or -1: another ending. */
 int plot_form_of(const char *path, enum plot_form *form);
 
-/* Whether gnuplot is there. */
+/* Returns non-zero if gnuplot is installed. */
 int plot_possible(void);
 
-/* Whether there is anything in it to draw. 0, or -1 with one line in `why`: `nothing`, or that memory ran out. */
+/* Checks that there is anything to draw. Returns 0, or -1 with one line in `why`: `nothing`, or that memory ran out. */
 int plot_worth(const struct chart *c, const char *nothing, char *why, size_t why_size);
 
 /* Draws to a file, which is there completely or not at all. Returns 0, or with one line in `why` -1: it cannot be

@@ -234,7 +234,7 @@ static size_t values_in(const struct drawing *d, size_t first, size_t end)
     return n;
 }
 
-/* Whether several repetitions hold this channel and none of them more than one value of it. */
+/* Returns true if several repetitions have this channel and none of them has more than one value of it. */
 static bool read_once_a_run(const struct drawing *d)
 {
     size_t holding = 0;

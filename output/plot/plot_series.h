@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What a plot draws of a trace: the median over the repetitions on a common time grid, each repetition thinned to what
- * can be seen, and the range of the values. Pure functions.
- */
+/* The curves that a plot draws of a trace: the median over the repetitions on a common time grid, each repetition
+ * thinned to what can be seen, and the range of the values. Pure functions. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,13 +11,13 @@
 #include "trace/trace.h"
 
 /*
- * What holds for all channels of a trace. Left out are repetitions that the analysis discarded, and every sample
- * whose distance to the one before is more than three periods, between ordinary ones: it averages over a stretch in
- * which the core stood still, its value is neither of before nor of after.
+ * The time grid of all channels of a trace. Repetitions that the analysis discarded are left out, and so is every
+ * sample more than three periods after the previous one, between ordinary ones: it averages over a stretch in which the
+ * core stood still, so that its value belongs neither before nor after it.
  */
 struct series_grid {
     double begin_us, end_us; /* of all samples, but for what few repetitions record beyond all others */
-    double period_us;        /* median distance of neighbouring samples; NaN when there are no neighbours */
+    double period_us;        /* median distance of neighboring samples; NaN when there are no neighbors */
     double unit_us;          /* microseconds of one unit of the chart's x axis; 1 unless it is changed */
     bool *left_out;          /* of each sample: not to be drawn */
 };
@@ -31,12 +29,12 @@ struct series_grid {
 int plot_series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g);
 void plot_series_grid_free(struct series_grid *g);
 
-/* What follows adds curves to a new series of a chart, which has `failed` when out of memory. */
+/* The following functions add curves to a new series of a chart, which has `failed` set when out of memory. */
 
 /*
  * The median over all repetitions of the values in each bin of the time axis (one period wide, at most `bins` bins).
  * Bins with fewer than a fifth of the usual number of values break the line: there the core was mostly halted. Of a
- * channel read at most once a repetition it is the running median of 21 neighbours in time, broken where they are more
+ * channel read at most once a repetition it is the running median of 21 neighbors in time, broken where they are more
  * than six times as far apart as in the mean. A series with a band gets the middle 80 % of each bin's values as limits.
  */
 void plot_series_median(const struct trace *t, const struct series_grid *g, enum trace_channel channel, size_t bins,
@@ -50,9 +48,7 @@ void plot_series_median(const struct trace *t, const struct series_grid *g, enum
 size_t plot_series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel channel, size_t bins,
                          size_t budget, struct chart *c, struct chart_series *s);
 
-/*
- * Of the values of a channel the `share` quantile at either end (0.005: the middle 99 %), in *lo and *hi; from at most
- * 100 000 values, evenly taken. Returns the number of values looked at, 0: the channel holds none.
- */
+/* Finds the `share` quantile at either end of a channel's values (0.005: the middle 99 %), in *lo and *hi; from at most
+ * 100 000 values, evenly taken. Returns the number of values looked at, 0: the channel holds none. */
 size_t plot_series_range(const struct trace *t, const struct series_grid *g, enum trace_channel channel, double share,
                          double *lo, double *hi);

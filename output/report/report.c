@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From finished tables to what the report shows: its head, which switch comes first, a part of each table. */
+/* Turns finished tables into the contents of the report: its head, which switch comes first, a part of each table. */
 #include "output/report/report.h"
 
 #include <jansson.h>
@@ -20,7 +20,7 @@ struct report_contents {
     struct report_head head;
     size_t n;
     struct report_part parts[PARTS_MAX];
-    struct { /* what a part refers to */
+    struct { /* texts that a part refers to */
         char *findings, *svg;
         char why[WHY_MAX], file[REPORT_FILES_MAX][80];
     } texts[PARTS_MAX];
@@ -46,8 +46,8 @@ char *report_findings(const struct table_kind *k, const struct table *t)
 
 /* ---- the switch that is shown first ---- */
 
-/* What decides, the most important first: whether anything happens, how wide and heavy the second kernel is, how narrow
- * and light the first one, and the active cores. */
+/* Criteria, the most important first: whether anything happens, how wide and heavy the second kernel is, how narrow and
+ * light the first one, and the active cores. */
 enum { RANKS = 6 };
 
 static bool rank_of(const json_t *phases, unsigned cores, long rank[RANKS])

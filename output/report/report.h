@@ -19,14 +19,14 @@
 enum { REPORT_FINDINGS_MAX = 10 };
 enum { REPORT_FILES_MAX = 4 };
 
-/* What is true of the entire measurement. All texts may be NULL. */
+/* Facts about the entire measurement. All texts may be NULL. */
 struct report_head {
     const char *cpu;     /* the processor's name: the title */
     const char *machine; /* "timing", "model:xeon-gold-6130" */
-    const char *source;  /* what it counts with, in words */
+    const char *source;  /* its means of counting, in words */
     bool modelled;
     const char *date, *version, *seed, *command;
-    /* what the reader should know before trusting a figure: a virtual machine, noise, cells that were discarded */
+    /* to be known before trusting a figure: a virtual machine, noise, cells that were discarded */
     const char *const *notes;
     size_t n_notes;
     /* files of the directory that belong to no table, as names relative to the page */
@@ -60,7 +60,8 @@ struct report_part {
  */
 int report_html(FILE *out, const struct html_words *w, const struct report_head *head, const struct report_part *parts,
                 size_t n, char *why, size_t why_size);
-/* Whether a text cites a source: its letter as a word of its own, with a section ("G 3.2.2") or alone ("K)", "K,"). */
+/* Returns true if a text cites a source: its letter as a word of its own, with a section ("G 3.2.2") or alone ("K)",
+ * "K,"). */
 bool report_cites(const char *text, char letter);
 
 /* ---- from finished tables to what it shows: report.c ---- */
@@ -75,12 +76,12 @@ struct report_course {
     size_t table;       /* whose it is */
 };
 /*
- * Of the switches to wider or heavier code in the tables' details the one to the widest and heaviest kernel from the
- * narrowest and lightest, with most active cores, and of those in which something happens if there is any. False: there
+ * Chooses, of the switches to wider or heavier code in the tables' details, the one to the widest and heaviest kernel
+ * from the narrowest and lightest, with most active cores, and if possible one in which something happens. False: there
  * is none.
  */
 bool report_course_choose(const struct table *tables, size_t n, struct report_course *out);
-/* What its figures do not show, a line each: that the table has no levels, and the warnings of its phases. */
+/* Notes on what its figures do not show, a line each: that the table has no levels, and the warnings of its phases. */
 void report_course_notes(const struct table *tables, const struct report_course *course, char *out, size_t size);
 
 struct report_contents;

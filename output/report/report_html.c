@@ -7,7 +7,7 @@
 
 #include "util/error.h"
 
-/* What all sections are made of. */
+/* Shared by all sections. */
 struct page {
     const struct html_words *words;
     const struct report_head *head;
@@ -188,7 +188,7 @@ static size_t count_of(const struct report_part *p, const char *why, size_t n)
     return count;
 }
 
-/* Whether an earlier entry of the parts has the same reason: the list then stands there. */
+/* Returns true if an earlier entry of the parts has the same reason: the list is then printed there. */
 static bool seen_before(const struct report_part *parts, size_t part, size_t entry)
 {
     const char *why = reason_of(&parts[part], entry);

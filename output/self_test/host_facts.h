@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What somebody else must know of this computer to understand what was read on it: the processor, its cores, the
- * kernel, and which machines work. Nothing that tells who or where it is: no names of hosts or users, no serial
- * numbers.
- */
+/* Facts that others must know about this computer to understand readings from it: the processor, its cores, the kernel,
+ * and which machines work. Nothing identifies it: no names of hosts or users, no serial numbers. */
 #pragma once
 
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What readings tell, line by line; here voltage and energy, of which is known what they cannot be, and what other
- * programs say of the same. */
+/* Judges readings line by line; here voltage and energy, which have known bounds and can be compared with what other
+ * programs read. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void judge_energy(const struct self_test_readings *r, struct self_test_li
     for (size_t i = 1; i < r->n_energy; i++)
         fell += !(r->energy[i].joules > r->energy[i - 1].joules) || !(r->energy[i].seconds > r->energy[i - 1].seconds);
     double joules = last->joules - first->joules, seconds = last->seconds - first->seconds, watts = joules / seconds;
-    snprintf(l->text, sizeof l->text, "%.4g J in %.1f ms of scalar code and what lay between: %.3g W", joules,
+    snprintf(l->text, sizeof l->text, "%.4g J in %.1f ms of scalar code and the time between: %.3g W", joules,
              seconds * 1e3, watts);
     self_test_bound(l, fell > 0 ? NAN : watts, WATTS_LEAST, WATTS_MOST,
                     fell > 0 ? "it does not rise from reading to reading" : "no package takes this power");
@@ -79,7 +79,8 @@ static const double CHAIN_INSTRUCTIONS = 106.0 / 104;
  * likwid counts, a few percent of all. */
 static const double IPC_OFF = 0.03, GHZ_OFF = 0.1, TSC_OFF = 0.005, VOLTS_OFF = 0.3;
 
-/* By how much the word of a counter grew for each of another in the long samples of the chain; NAN: not counted. */
+/* Returns by how much the word of a counter grew for each of another in the long samples of the chain; NAN: not
+ * counted. */
 static double quotient(const struct self_test_readings *r, enum counter_id of, int by_column)
 {
     double over = 0, under = 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the readings of a first contact tell: a line for each thing that was tested, with its figure and the bounds in
- * which it must lie. A pure function of the readings, so that those that somebody else took are judged alike.
- */
+/* Judges the readings of a first contact: a line for each thing that was tested, with its figure and its bounds. A pure
+ * function of the readings, so that readings that somebody else took are judged alike. */
 #pragma once
 
 #include <jansson.h>
@@ -40,7 +38,7 @@ size_t self_test_count(const struct self_test_lines *l, enum self_test_verdict v
 /* "pass", "fail", "cannot". */
 const char *self_test_word(enum self_test_verdict verdict);
 
-/* A line for each other program that was asked: what it says of the same code or register, against the readings. */
+/* A line for each other program that was run: its value of the same code or register, compared with the readings. */
 void self_test_judge_others(const struct self_test_readings *r, const struct second_opinion *o, size_t n,
                             struct self_test_lines *out);
 
@@ -67,8 +65,8 @@ void self_test_text_print(FILE *out, const struct self_test_readings *r, const s
                           const struct self_test_lines *others, bool replayed);
 
 /*
- * What a stranger sends back: the self-test, the readings it rests on and facts about the computer, in one .tar.gz:
- * self-test.json, readings.json, host.json, and below sysroot/ the files that --check environment reads
+ * The bundle that a stranger sends back: the self-test, the readings it rests on and facts about the computer, in one
+ * .tar.gz: self-test.json, readings.json, host.json, and below sysroot/ the files that --check environment reads
  * (computer/environment/pack.h).
  */
 struct self_test_bundle {

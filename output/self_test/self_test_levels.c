@@ -8,13 +8,13 @@
 #include "util/order.h"
 
 enum { LEVELS = 3, KERNELS_MAX = 8 };
-/* Of the core's cycles a level takes nearly all in one kernel and hardly any in another. */
+/* Shares of the core's cycles: a level takes nearly all in one kernel and hardly any in another. */
 static const double NEARLY_ALL = 0.9, HARDLY_ANY = 0.1, MORE_THAN_ALL = 1.05;
 /* The same of ticks of the TSC, where the counter of cycles is the one that is wrong: cores run at a fifth of it to
  * three times as fast. */
 static const double TICKS_ALL = 0.18, TICKS_ANY = 0.05, TICKS_MOST = 4;
 
-/* What each level's counter did in each kernel, in cycles a cycle or a tick. NAN: not counted. */
+/* The counts of each level's counter in each kernel, in cycles per cycle or per tick. NAN: not counted. */
 struct shares {
     size_t n;
     const char *kernel[KERNELS_MAX];
@@ -112,7 +112,7 @@ static bool to_blame(const struct shares *s, int level)
     return uncounted(s) != NULL;
 }
 
-/* Whether every kernel's cycles are counted at level 0 and none at another. */
+/* Returns true if every kernel's cycles are counted at level 0 and none at another. */
 static bool one_level_alone(const struct shares *s)
 {
     size_t most = 0, least = 0;
@@ -164,12 +164,12 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
 static const double SCALAR_THROTTLED = 0.01, SLOW_RATE = 0.7;
 /* The first microsecond or two of new code run slowly because it is fetched: so little shows no throttling. */
 static const double SLOW_LEAST_US = 4, THROTTLED_LEAST = 0.1;
-/* Of samples of 1 us; longer ones were a halt, which is no throttling, or something else ran. */
+/* The longest throttled sample of 1 us; longer ones were a halt, which is no throttling, or something else ran. */
 static const double SLOW_MOST_US = 3;
 
 enum { SWITCH_US_MOST = 1024, ALL_BUT_ONE_OF = 6 };
 
-/* What the wide kernel did after the switch. */
+/* The wide kernel's behavior after the switch. */
 struct throttling {
     double slow_us;   /* ran slowly in nearly all repetitions at the same time: what else runs on the core does not */
     double late_us;   /* of it in the last quarter: that is not the switch's doing */

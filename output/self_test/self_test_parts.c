@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the lines of a self-test are judged with: their verdicts, and the samples of the readings. */
+/* Helpers that judge the lines of a self-test: their verdicts, and the samples of the readings. */
 #include "output/self_test/self_test_parts.h"
 
 #include <math.h>

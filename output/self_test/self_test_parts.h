@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files share that judge the readings of a first contact; for nobody else. */
+/* Shared by the files that judge the readings of a first contact; private to them. */
 #pragma once
 
 #include "output/self_test/self_test.h"
@@ -9,7 +9,7 @@ struct self_test_line *self_test_add(struct self_test_lines *out, const char *na
 /* Passes where the value lies within lo and hi (NAN: no bound), else fails with this reason. */
 void self_test_bound(struct self_test_line *l, double value, double lo, double hi, const char *reason);
 void self_test_cannot(struct self_test_line *l, const char *reason, const char *remedy);
-/* Whether the machine lacks this counter; the line then says why. */
+/* Returns true if the machine lacks this counter; the line then says why. */
 bool self_test_lacks(struct self_test_line *l, const struct self_test_readings *r, enum counter_id id);
 /* The same where the rate of the work is judged: a tenth of the time or more in which it was slowed, as this share of
  * it tells, decides nothing. */
@@ -37,8 +37,8 @@ double self_test_grown(const struct self_test_stretch *s, const struct self_test
 struct self_test_sample {
     double ticks, payload, counter; /* NAN: the counter has no such sample */
     size_t stretch, recording;      /* of the readings; counted over all stretches of the kind */
-    /* Of five or more in a row that did less than nine tenths of the work of a tick of the fastest fifth:
-     * another thread on the core, or a lower frequency. An interrupt falls into one sample or two. */
+    /* Set for five or more in a row that did less than nine tenths of the work of a tick of the fastest fifth: another
+     * thread on the core, or a lower frequency. An interrupt falls into one sample or two. */
     bool slowed;
 };
 /* All samples of the stretches of a kind in which time passed, with a counter's word where `column_of` is not
@@ -49,7 +49,7 @@ struct self_test_sample *self_test_samples(const struct self_test_readings *r, e
 double self_test_usual_rate(const struct self_test_sample *s, size_t n);
 /* Part of the time of the samples of a kind in which the work was slowed; 0 where there are none. */
 double self_test_slowed_share(const struct self_test_readings *r, enum self_test_kind kind);
-/* Of short or of long ones, whichever is more: what compares the two needs both. */
+/* The same of short or of long samples, whichever is more: comparing the two needs both. */
 double self_test_slowed_most(const struct self_test_readings *r);
 
 /* ---- lines ---- */

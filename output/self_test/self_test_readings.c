@@ -31,7 +31,7 @@ static const char *const counter_names[COUNTER_IDS] = {[COUNTER_CYCLES] = "cycle
                                                        [COUNTER_EVENT] = "event"};
 static const char *const kind_names[SELF_TEST_KINDS] = {"short", "long", "steady", "switch", "event"};
 
-/* What is read is within what any machine could have. */
+/* Values must be within what any machine could have. */
 static const struct json_member machine_members[] = {
     JSON_MEMBER_AS("name", self_test_readings, machine, MEMBER_CHARS),
     JSON_MEMBER(self_test_readings, cpu, MEMBER_CHARS),
@@ -158,7 +158,7 @@ json_t *self_test_readings_json(const struct self_test_readings *r)
 
 /* ---- reading ---- */
 
-/* What is being read, and what was wrong first. */
+/* The value being read, and the first error. */
 struct reader {
     char *why;
     size_t size;

@@ -14,9 +14,10 @@
 #include "util/plain_text.h"
 #include "util/text_list.h"
 
-/* A step of the TSC that is more than a twentieth of the usual period of a microsecond tells too little of a sample. */
+/* A step of the TSC that is more than a twentieth of the usual period of a microsecond says too little of a sample. */
 static const double STEP_MOST_NS = 50;
-/* Of a sample: what a reading may take, and by how much nine samples of ten may miss their length. */
+/* Shares of a sample: the most and least time of a reading, and by how much nine samples of ten may miss their length.
+ *  */
 static const double COST_MOST = 0.5, COST_LEAST = -0.25, JITTER_MOST = 0.4;
 /*
  * A sample that took so much longer than its work does was interrupted: the shortest interrupt of a guest takes a
@@ -24,11 +25,11 @@ static const double COST_MOST = 0.5, COST_LEAST = -0.25, JITTER_MOST = 0.4;
  */
 static const double INTERRUPT_LEAST_US = 0.7;
 /* Linux ticks at most 1000 times a second; device interrupts, and what a loaded host takes, come in thousands: on a
- * guest with busy neighbours 4700 a second were seen, and a tenth of the time lost. The probes give up what is
+ * guest with busy neighbors 4700 a second were seen, and a tenth of the time lost. The probes give up what is
  * disturbed. With more than this, or half of the time lost in most repetitions, there is hardly anything else. */
 static const double INTERRUPTS_MOST = 30000, LOST_MOST = 0.5;
-/* Of the time; less may be chance. */
-static const double SLOWED_TOLD = 0.02;
+/* Share of the time; less may be chance. */
+static const double SLOWED_REPORTED = 0.02;
 
 static double ticks_per_us(const struct self_test_readings *r)
 {
@@ -150,14 +151,14 @@ static void judge_jitter(const struct self_test_readings *r, struct self_test_li
     free(s);
 }
 
-/* What came between the samples of all repetitions. */
+/* The time lost between the samples of all repetitions. */
 struct lost {
     double us, observed_us;
     size_t interrupts, n;                                             /* repetitions */
     double share[SELF_TEST_STRETCHES_MAX * SELF_TEST_RECORDINGS_MAX]; /* of each */
 };
 
-/* Where the code was slowed for long, interrupts cannot be counted. */
+/* Interrupts cannot be counted where the code was slowed for long. */
 static void add_lost(const struct self_test_readings *r, const struct self_test_sample *s, size_t n, struct lost *out)
 {
     double rate = self_test_usual_rate(s, n);
@@ -206,7 +207,7 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
     double median = order_median(lost.share, lost.n);
     snprintf(time->text, sizeof time->text, "%.2f %% of the time, %.2f %% in the median repetition", 100 * share,
              100 * median);
-    if (slowed >= SLOWED_TOLD)
+    if (slowed >= SLOWED_REPORTED)
         text_list_add(time->text, sizeof time->text, "; ",
                       "for another %.0f %% the SMT sibling, or a lower frequency, slowed the code", 100 * slowed);
     self_test_bound_alone(time, slowed, median, NAN, LOST_MOST,
@@ -232,9 +233,10 @@ enum { LOOP_INSTRUCTIONS = 2 };
  * stop in the kernel).
  */
 static const double INSTRUCTIONS_OFF = 0.001, CYCLES_OFF = 0.005, REFERENCE_OFF = 0.002;
-/* Of a sample of 4 us a reading takes up to 0.2 us. */
+/* A reading takes up to 0.2 us of a sample of 4 us. */
 static const double EVENT_UNDER = 0.01, EVENT_OVER = 0.05;
-/* Of the frequency by the chain of the timing machine; and what a step of the TSC adds, as a part of the chain. */
+/* Relative to the frequency by the chain of the timing machine; and the effect of a step of the TSC, as a part of the
+ * chain. */
 static const double CHAIN_OFF = 0.03, CHAIN_STEPS = 0.25;
 /* A chain that takes so many times what is usual was interrupted. */
 static const double CHAIN_INTERRUPTED = 2.5;
@@ -390,7 +392,7 @@ static void usual_sample(const struct chain_samples *s, size_t stretch, double *
 /*
  * The chain in the readings of a short stretch and the long one that follows it against the adds of the kernel "chain":
  * cycles by the one for each add of the other. The rate of the latter is that of what a long sample has more than a
- * short one. NAN: they do not tell.
+ * short one. NAN: they do not say.
  */
 static double chain_ratio(const struct chain_samples *a, const struct chain_samples *b, size_t first, struct chain *all)
 {
@@ -410,7 +412,7 @@ static size_t chain_ratios(const struct self_test_readings *r, double *ratios, s
 {
     struct chain_samples a = chain_samples_of(r, SELF_TEST_SHORT), b = chain_samples_of(r, SELF_TEST_LONG);
     size_t n = 0;
-    /* round by round, as the frequency may drift and a neighbour come and go */
+    /* round by round, as the frequency may drift and a neighbor come and go */
     for (size_t i = 1; i < r->n_stretches; i++)
         if (r->stretch[i].kind == SELF_TEST_LONG && r->stretch[i - 1].kind == SELF_TEST_SHORT) {
             double ratio = chain_ratio(&a, &b, i - 1, all);

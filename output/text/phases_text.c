@@ -263,7 +263,7 @@ static void remark_long_ramp(struct pivot *t, const struct phase *ph)
     }
 }
 
-/* What the columns of a phase have no room for. */
+/* Adds lines for what has no room in the columns of a phase. */
 static void put_remarks(struct pivot *t, const struct phase *ph)
 {
     if (ph->n_modes > 1) {
@@ -338,7 +338,7 @@ static size_t count_kind(const struct phases *p, enum phase_kind kind)
     return n;
 }
 
-/* What would have been seen, so that "nothing" can be weighed. */
+/* States which effects would have been detected, so that "nothing" can be weighed. */
 static void put_null_result(struct document *d, const struct phases *p)
 {
     char text[TEXT_SIZE] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What was found in a trace or a recording of first uses, for a person. */
+/* Prints what was found in a trace or a recording of first uses. */
 #pragma once
 
 #include <stdbool.h>

@@ -137,7 +137,8 @@ static double widening(size_t n, unsigned runs)
     return fmax(1, M_SQRT2 * estimates_widening(tail, freedom) - 1);
 }
 
-/* What a figure says: the middle of the limits and half their width, widened; as a range, what its column can hold. */
+/* The parts of a drafted figure: the middle of the limits and half their width, widened; or, as a range, its ends,
+ * within what its column can hold. */
 struct drafted {
     double middle, half, from, to;
 };
@@ -157,7 +158,7 @@ static struct drafted drafted_figure(const struct claim *x, size_t figures)
     return d;
 }
 
-/* Those whose limits are so wide that the column does not hold them say nothing. */
+/* Leaves out figures with limits so wide that the column does not contain them: they say nothing. */
 static void leave_out_unknown(struct claims *c, size_t figures)
 {
     size_t kept = 0;

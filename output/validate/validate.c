@@ -125,7 +125,7 @@ int validate_stated(const struct table *t, struct sku_figure **out, size_t *n)
 
 static const char favored[] = "favoured", others[] = "not favoured"; /* as table `cores` has them */
 
-/* What a core's label says beside that, "P"; false: it says nothing of that. */
+/* Splits a core's label into favored or not, and the rest, "P". Returns false if the label says neither. */
 static bool split_label(const char *label, bool *is_favored, char kind[LABEL_MAX])
 {
     const char *at = label ? strstr(label, others) : NULL;
@@ -192,10 +192,10 @@ static void favored_of_kernel(const struct table *t, const char *kernel, struct 
 }
 
 /*
- * Whether favored cores (CPPC) are faster than the others of their kind, by a table of cores: a row of `verdicts` for
- * each kernel and kind. Measured is the difference of the means, GHz; its limits add those of single cores by squares.
- * It agrees where the favored ones are surely faster, deviates where they surely are not by a step of the clock
- * (100 MHz / 2) or more, and is undecided else. Failures stand in verdicts->failed.
+ * Checks in a table of cores if favored cores (CPPC) are faster than the others of their kind: adds a row to `verdicts`
+ * for each kernel and kind. The measured value is the difference of the means, GHz; its limits add those of single
+ * cores by squares. It agrees where the favored ones are surely faster, deviates where they surely are not faster by
+ * half a step of the clock (100 MHz / 2) or more, and is undecided else. Failures stand in verdicts->failed.
  */
 static void put_favored(const struct table *t, struct table *verdicts)
 {
@@ -230,7 +230,7 @@ enum { NOTE_MAX = 240 };
 enum verdict { AGREES, UNDECIDED, DEVIATES, NOT_MEASURED, NOT_PUBLISHED };
 static const char *const verdict_names[] = {"agrees", "undecided", "deviates", "not measured", "not published"};
 
-/* What was measured of one figure. */
+/* Everything measured of one figure. */
 struct seen {
     enum verdict verdict;
     double value, lo, hi;
@@ -261,7 +261,7 @@ double validate_precision(const struct sku_figure *f)
     return extreme && strcmp(f->column, "share") == 0 ? ALL_OR_NONE : f->rounding;
 }
 
-/* Of a range: half of it, and the precision of its ends. */
+/* The uncertainty of a range: half of it, and the precision of its ends. */
 static double uncertainty(const struct sku_figure *f)
 {
     return validate_precision(f) + (f->hi - f->lo) / 2;
@@ -446,7 +446,7 @@ static struct seen see(const struct sku_figure *f, const struct table *t)
 
 /* ---- the table ---- */
 
-/* What is to blame where deviations of 20 % would not be found: the widest of what hides them. */
+/* Names the reason why deviations of 20 % would not be found: the widest of the limits, the range and the precision. */
 static void why_hidden(const struct sku_figure *f, const struct seen *s, char *out, size_t size)
 {
     double range = (f->hi - f->lo) / 2, precision = validate_precision(f), limits = s->detectable - range - precision;

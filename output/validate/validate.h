@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What was measured against what was published. Pure: finished tables and the figures of a SKU in, a table of verdicts
- * out.
+ * Compares measured with published figures. Pure: finished tables and the figures of a SKU in, a table of verdicts out.
  *
  * The rule. A figure is a number p, or a range, with the precision u that it was published with (validate_precision):
  * all of p - u .. p + u may be meant. Of the rows that the figure means, with the 95 % limits lo..hi of each:

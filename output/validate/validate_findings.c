@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is remarkable about a measurement. */
+/* Finds what is remarkable about a measurement. */
 #include "output/validate/validate.h"
 
 #include <jansson.h>
@@ -16,7 +16,7 @@
 #include "util/json_lines.h"
 #include "util/text_list.h"
 
-#define HALF_STEP_GHZ (CLOCK_STEP_GHZ / 2) /* what counters and clock may differ by */
+#define HALF_STEP_GHZ (CLOCK_STEP_GHZ / 2) /* by which counters and clock may differ */
 /* Bytes of a finding and of a list in it; groups of cores and license levels, at most. */
 enum { TEXT_MAX = 400, LIST_MAX = 200, GROUPS_MAX = 64, LEVELS_MAX = 8 };
 
@@ -164,8 +164,8 @@ static struct level_pairs compare_levels(const struct table *t, double a, double
     return p;
 }
 
-/* Whether two kernels surely differ the same way with most of the numbers of active cores with which both ran: what a
- * power limit or a clock that moves does once is no level. */
+/* Returns true if two kernels surely differ the same way with most of the numbers of active cores with which both ran:
+ * a difference that a power limit or a moving clock makes once is no level. */
 static bool mostly_apart(const struct table *t, size_t one, size_t other)
 {
     size_t both = 0, above = 0, below = 0;

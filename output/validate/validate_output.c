@@ -88,13 +88,13 @@ static void put_rows(struct document *d, const struct table *v)
     const char *sku = table_meta(v, "sku"), *kind = table_meta(v, "sku_kind"), *warning = table_meta(v, "warning");
     const size_t published = v->n_rows - validate_count(v, "not published");
     if (sku)
-        document_note(d, "%s figures of %s, and what the processor says of itself",
+        document_note(d, "%s figures of %s, and the processor's own statements",
                       !kind                      ? "Published"
                       : strcmp(kind, "modelled") ? "Measured"
                                                  : "Modelled",
                       sku);
     else
-        document_note(d, "No figures of this processor are known; what it says of itself");
+        document_note(d, "No figures of this processor are known, only its own statements");
     if (warning)
         document_note(d, "Warning: %s", warning);
     put_found(d, v);

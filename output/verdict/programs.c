@@ -198,9 +198,9 @@ unsigned programs_bits_on(const struct programs *all, const struct program *p, c
     return p->otherwise;
 }
 
-struct programs_told programs_compare(const struct programs_answer *a, const struct program *p)
+struct programs_advice programs_compare(const struct programs_answer *a, const struct program *p)
 {
-    struct programs_told t = {.code = p->any ? a->usual : p->code, .set = ""};
+    struct programs_advice t = {.code = p->any ? a->usual : p->code, .set = ""};
     t.bits = a->bits[t.code];
     for (size_t i = 0; i < PROGRAMS_WIDTHS; i++)
         if (widths[i] == t.bits)

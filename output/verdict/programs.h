@@ -15,7 +15,7 @@ enum { PROGRAMS_MAX = 40, PROGRAMS_MODELS_MAX = 400, PROGRAMS_TEXT_MAX = 200, PR
 
 struct programs_model {
     unsigned family, first, last; /* displayed family and models, as in 06_55H */
-    unsigned bits;                /* what the program uses there */
+    unsigned bits;                /* the width that the program uses there */
 };
 
 struct program {
@@ -38,25 +38,26 @@ int programs_load(const char *data_dir, struct programs *out, struct machine_err
 /* The same from text; `file` names it in messages. */
 int programs_parse(const char *text, size_t length, const char *file, struct programs *out, struct machine_error *err);
 
-/* What a program uses on a processor that calls itself so ("... 06_55H ..."), bits; 0: not known. */
+/* Returns the width, in bits, that a program uses on a processor that calls itself so ("... 06_55H ..."); 0: not known.
+ *  */
 unsigned programs_bits_on(const struct programs *all, const struct program *p, const char *cpu);
 
-/* What preferred widths mean for them. */
+/* The consequences of the preferred widths for programs. */
 struct programs_answer {
     const struct programs *all; /* NULL: none */
     unsigned
         bits[PROGRAMS_CODES]; /* by enum kernel_weight: 128, 256, 512; 0: nothing is preferred, and nothing follows */
     unsigned as_good[PROGRAMS_CODES]; /* others that are as good, or-ed */
-    enum kernel_weight usual;         /* what code of any kind is taken to be */
+    enum kernel_weight usual;         /* the weight that code of any kind is taken to have */
     bool wide;                        /* the processor has 512-bit code at all */
     const char *cpu;
 };
 enum programs_verdict { PROGRAM_AGREES, PROGRAM_DIFFERS, PROGRAM_UNKNOWN };
-struct programs_told {
+struct programs_advice {
     enum programs_verdict verdict;
     enum kernel_weight code;
     unsigned bits;   /* that is preferred; 0: nothing is said of this program */
-    unsigned uses;   /* what it uses here by its list, bits; 0: not known */
+    unsigned uses;   /* the width that it uses here by its list; 0: not known */
     const char *set; /* how it is reported; "": no way is known */
 };
-struct programs_told programs_compare(const struct programs_answer *a, const struct program *p);
+struct programs_advice programs_compare(const struct programs_answer *a, const struct program *p);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tables say that the verdict is made of, and which width that prefers, with the reason (doc/verdict.md). */
+/* Reads what the verdict rests on from the tables, and decides which width is preferred, with the reason
+ * (doc/verdict.md). */
 #include "output/verdict/verdict.h"
 
 #include <math.h>
@@ -80,8 +81,8 @@ static struct estimate within_null(struct estimate e, const struct estimate *nul
     return (struct estimate){e.value, fmin(fmin(e.lo, 1 - null->hi), 0), fmax(fmax(e.hi, 1 - null->lo), 0)};
 }
 
-/* Of a kernel at so many active cores against plain code: by brackets, where there are some (what is not larger than
- * their null may be nothing), else by two frequencies. */
+/* The slowdown of a kernel at so many active cores against plain code: by brackets, where there are some (one no larger
+ * than their null may be nothing), else by two frequencies. */
 static struct estimate slowdown_of(const struct verdict *v, const char *kernel, double cores)
 {
     const struct table *t = v->tables.frequency;
@@ -132,7 +133,7 @@ static void read_classes(struct verdict *v)
 /* ---- what the same work takes ---- */
 
 /* Instructions of a kernel a microsecond at so many active cores. The errors of frequency and IPC cancel where both are
- * told by the same time stamps: the larger one is that of neither, and on the safe side. */
+ * measured by the same time stamps: the larger one is that of neither, and on the safe side. */
 static struct estimate per_us(const struct table *t, const char *kernel, double cores)
 {
     const size_t row = t ? row_of(t, kernel, cores) : 0;
@@ -178,10 +179,10 @@ static struct estimate assumed_rate(const struct verdict *v, const struct verdic
 {
     const double doublings = log2((double)s->width[i].bits / s->width[0].bits);
     const double all = log2((double)s->width[s->n - 1].bits / s->width[0].bits);
-    return estimate_around(pow(v->asked.speedup, doublings / all), 0);
+    return estimate_around(pow(v->question.speedup, doublings / all), 0);
 }
 
-/* Of bursts that are far apart the row whose number of instructions is the nearest; t->n_rows: there is none. */
+/* Returns the row of bursts far apart whose number of instructions is the nearest; t->n_rows: there is none. */
 static size_t far_apart(const struct table *t, const char *kernel, double count)
 {
     size_t best = t->n_rows;
@@ -210,19 +211,17 @@ static void longer_than_widest(const struct table *t, size_t row, const struct v
     out[s->n - 1] = estimate_around(0, 0);
 }
 
-/*
- * What a burst costs beyond its instructions at their steady rates and more than one of the narrowest code: waking,
- * halts, throttling, and scalar code slowed after it.
- */
+/* Reads the cost of a burst beyond its instructions at their steady rates, compared with a burst of the narrowest code:
+ * waking, halts, throttling, and scalar code slowed after it. */
 static void read_once(const struct verdict *v, enum kernel_weight weight, struct verdict_side *s)
 {
     const struct table *t = v->tables.burst[weight];
     struct estimate longer[VERDICT_WIDTHS_MAX];
     double every;
-    const double asked = verdict_burst_count(v->tables.frequency, s->kernel[s->n - 1], s->cores, &v->asked.load,
-                                             &every);
-    const size_t row = t && asked > 0 ? far_apart(t, s->kernel[s->n - 1], asked) : 0;
-    const bool found = t && asked > 0 && row < t->n_rows;
+    const double requested = verdict_burst_count(v->tables.frequency, s->kernel[s->n - 1], s->cores, &v->question.load,
+                                                 &every);
+    const size_t row = t && requested > 0 ? far_apart(t, s->kernel[s->n - 1], requested) : 0;
+    const bool found = t && requested > 0 && row < t->n_rows;
     for (size_t i = 0; i < s->n; i++)
         s->once_us[i] = nothing;
     if (!found)
@@ -262,7 +261,7 @@ static void put_once(struct verdict_width *w, const struct estimate *once, doubl
     w->overhead = slows ? estimate_around(0, 0) : part;
 }
 
-/* What bursts of one width cost, as measured with the same time from burst to burst for all. */
+/* The cost of bursts of one width, measured with the same time from burst to burst for all widths. */
 struct timed {
     double us;     /* from one to the next, had the scalar work in between been that of the narrowest code */
     double factor; /* by how much that grows with a us that a burst costs */
@@ -300,7 +299,7 @@ static void longer_of_row(const struct verdict *v, const struct table *t, size_t
     for (size_t i = 0; i < s->n; i++) {
         const double work = bits / s->width[i].bits / per_us(v->tables.frequency, s->kernel[i], s->cores).value;
         timed[i] = time_same_work(&s->width[i], &s->once_us[i], cost + more[i].value, work, every,
-                                  every - v->asked.load.burst_us);
+                                  every - v->question.load.burst_us);
     }
     for (size_t i = 0; i < s->n; i++) {
         const double factor = fmax(timed[i].factor, timed[widest].factor) / timed[widest].us;
@@ -315,7 +314,7 @@ static void read_longer(const struct verdict *v, enum kernel_weight weight, stru
     double every;
     for (size_t i = 0; i < s->n; i++)
         s->longer[i] = nothing;
-    const double count = verdict_burst_count(v->tables.frequency, s->kernel[s->n - 1], s->cores, &v->asked.load,
+    const double count = verdict_burst_count(v->tables.frequency, s->kernel[s->n - 1], s->cores, &v->question.load,
                                              &every);
     for (size_t row = 0; t && count > 0 && row < t->n_rows; row++)
         if (table_says(t, row, "kernel", s->kernel[s->n - 1]) &&
@@ -336,7 +335,7 @@ static double cores_of_bursts(const struct verdict *v, enum kernel_weight weight
 
 static void read_side(struct verdict *v, enum kernel_weight weight)
 {
-    const bool assumed = isfinite(v->asked.speedup);
+    const bool assumed = isfinite(v->question.speedup);
     struct verdict_side *s = &v->side[weight];
     s->cores = cores_of_bursts(v, weight);
     for (size_t i = 0; i < v->n_classes; i++) {
@@ -352,7 +351,7 @@ static void read_side(struct verdict *v, enum kernel_weight weight)
     read_longer(v, weight, s);
     for (size_t i = 0; i < s->n; i++) {
         s->width[i].rate = assumed && s->n > 1 ? assumed_rate(v, s, i) : rate_of(v, s, i);
-        put_once(&s->width[i], &s->once_us[i], v->asked.load.burst_us * (1 / v->asked.load.share - 1));
+        put_once(&s->width[i], &s->once_us[i], v->question.load.burst_us * (1 / v->question.load.share - 1));
     }
 }
 
@@ -420,7 +419,7 @@ bool verdict_resolved(const struct estimate *e, double enough)
 
 double verdict_cost_enough(const struct verdict *v)
 {
-    return 0.3 * v->asked.load.burst_us;
+    return 0.3 * v->question.load.burst_us;
 }
 
 /* ---- which width, and why ---- */
@@ -443,8 +442,8 @@ static struct estimate longer_than(const struct verdict_side *s, size_t a, size_
 enum { MORE_MAX = 80 };
 static const char *more_time(const struct verdict *v, char out[MORE_MAX])
 {
-    if (v->asked.seconds > 0)
-        snprintf(out, MORE_MAX, "--seconds %.0f, or a quieter machine, narrows it", 3 * v->asked.seconds);
+    if (v->question.seconds > 0)
+        snprintf(out, MORE_MAX, "--seconds %.0f, or a quieter machine, narrows it", 3 * v->question.seconds);
     else
         snprintf(out, MORE_MAX, "--runs, or a quieter machine, narrows it");
     return out;
@@ -479,12 +478,12 @@ static void load_text(const struct verdict *v, const struct verdict_side *s, cha
 {
     char time[ESTIMATE_TEXT_MAX], cores[ESTIMATE_TEXT_MAX];
     const bool others = s->cores != v->cores; /* than the frequencies below */
-    snprintf(out, 120, "%.3g %% of wide work in bursts of %s%s%s", 100 * v->asked.load.share,
-             burst_time_text(v->asked.load.burst_us, time), others ? ", with " : "",
+    snprintf(out, 120, "%.3g %% of wide work in bursts of %s%s%s", 100 * v->question.load.share,
+             burst_time_text(v->question.load.burst_us, time), others ? ", with " : "",
              others ? estimates_cores_text(s->cores, cores) : "");
 }
 
-/* By what was measured with just these bursts. */
+/* Decides by bursts just like these that were measured. */
 static void decide_measured(const struct verdict *v, struct verdict_side *s)
 {
     struct estimate longer[VERDICT_WIDTHS_MAX];
@@ -521,7 +520,7 @@ static void decide_measured(const struct verdict *v, struct verdict_side *s)
         text_list_add(s->why, sizeof s->why, ": ", "within 1 %% of the best, and narrower");
 }
 
-/* What the model lacks. */
+/* Describes what the model lacks. */
 static void lacks_text(const struct verdict_side *s, char *out, size_t size)
 {
     size_t i = 0;
@@ -537,12 +536,12 @@ static void lacks_text(const struct verdict_side *s, char *out, size_t size)
     else
         snprintf(
             out, size,
-            "what a burst of %s costs was not measured: table burst has none that are %g ms apart, as with --brief; "
+            "the cost of a burst of %s was not measured: table burst has none that are %g ms apart, as with --brief; "
             "--verdict without --input measures it",
             s->kernel[s->n - 1], VERDICT_APART_US / 1000);
 }
 
-/* By the cost model, from frequencies, rates and what a burst costs once. */
+/* Decides by the cost model, from frequencies, rates and the cost of a burst once. */
 static void decide_modelled(const struct verdict *v, struct verdict_side *s)
 {
     const struct verdict_cost *c = &s->cost;
@@ -561,7 +560,7 @@ static void decide_modelled(const struct verdict *v, struct verdict_side *s)
     s->bits = c->bits;
     if (rival < s->n) {
         snprintf(s->why, sizeof s->why,
-                 "at %s, computed, %s and %s take %s and %s of the time: not to be told apart; %s", load,
+                 "at %s, computed, %s and %s take %s and %s of the time: too close to decide; %s", load,
                  s->kernel[best], s->kernel[rival], estimates_text(&c->time[best], 3, a),
                  estimates_text(&c->time[rival], 3, b), more_time(v, more));
         return;
@@ -591,9 +590,9 @@ static int decide(struct verdict *v, struct verdict_side *s)
                  "no kernel of this kind of more than 128 bits was measured: nothing to compare");
         return 0;
     }
-    if (verdict_cost(s->width, s->n, &v->asked.load, v->asked.seed, &s->cost) != 0)
+    if (verdict_cost(s->width, s->n, &v->question.load, v->question.seed, &s->cost) != 0)
         return -1;
-    s->direct = measured(s) && !isfinite(v->asked.speedup);
+    s->direct = measured(s) && !isfinite(v->question.speedup);
     if (s->direct)
         decide_measured(v, s);
     else
@@ -601,12 +600,12 @@ static int decide(struct verdict *v, struct verdict_side *s)
     return 0;
 }
 
-int verdict_conclude(const struct verdict_tables *tables, const struct verdict_question *asked,
+int verdict_conclude(const struct verdict_tables *tables, const struct verdict_question *question,
                      const struct programs *programs, struct verdict *out)
 {
     memset(out, 0, sizeof *out);
     out->tables = *tables;
-    out->asked = *asked;
+    out->question = *question;
     read_classes(out);
     read_sides(out);
     read_neighbors(out);

@@ -28,7 +28,7 @@ enum {
 /* Tables of one measurement; NULL: not measured. */
 struct verdict_tables {
     const struct table *frequency; /* with each width, at one and all active cores */
-    /* of the widest kernels of either weight: the bursts asked about, far apart, and at the very share asked about */
+    /* of the widest kernels of either weight: the requested bursts, far apart, and at exactly the requested share */
     const struct table *burst[VERDICT_SIDES], *burst_at[VERDICT_SIDES];
     const struct table *wake; /* first use after idle times */
     /* of scalar code, while the other cores, or all SMT siblings, run the widest kernel; NULL: not measured */
@@ -53,13 +53,13 @@ struct verdict_class {
     struct estimate one_ghz, one_slowdown; /* at one active core; NaN: that is not measured, or all of them */
 };
 
-/* What the same work takes at each width, in code of one weight. */
+/* The time that the same work takes at each width, in code of one weight. */
 struct verdict_side {
     double cores; /* active ones while bursts were measured: all figures of the side are for so many */
     size_t n;     /* widths that the processor can run, ascending */
     struct verdict_width width[VERDICT_WIDTHS_MAX];
     const char *kernel[VERDICT_WIDTHS_MAX];
-    struct estimate once_us[VERDICT_WIDTHS_MAX]; /* what a burst costs but for its work, more than the narrowest's */
+    struct estimate once_us[VERDICT_WIDTHS_MAX]; /* cost of a burst beyond its work, compared with the narrowest's */
     struct verdict_cost cost;                    /* by the model; not requested with fewer than two widths */
     /* measured: by how much each width takes longer than the widest for the same work, relative; NaN: it was not */
     struct estimate longer[VERDICT_WIDTHS_MAX];
@@ -78,7 +78,7 @@ struct verdict_unit {
 
 struct verdict {
     struct verdict_tables tables;
-    struct verdict_question asked;
+    struct verdict_question question;
     double cores; /* active ones, for which slowdowns are */
     double moves; /* relative: by how much frequencies of different moments differ (frequency_moved) */
     struct estimate plain_ghz, one_plain_ghz;
@@ -97,7 +97,7 @@ struct verdict {
 /*
  * Concludes. The tables must outlive *out; so must `programs`, which may be NULL. Returns 0, or -1: out of memory.
  */
-int verdict_conclude(const struct verdict_tables *tables, const struct verdict_question *asked,
+int verdict_conclude(const struct verdict_tables *tables, const struct verdict_question *question,
                      const struct programs *programs, struct verdict *out);
 
 /* "512", "256", "128", "any" or "undecided". Returns `out`. */
@@ -106,7 +106,7 @@ const char *verdict_prefer_text(const struct verdict_side *s, char out[16]);
 /* Takes a table of a directory for what a verdict needs of it, by its name. */
 void verdict_take_table(struct verdict_tables *tables, const struct table *t);
 
-/* The share and the burst that are asked about where nothing else is. */
+/* The share and the burst where none are requested. */
 #define VERDICT_USUAL_LOAD                                                                                             \
     {                                                                                                                  \
         0.1, 100                                                                                                       \
@@ -115,14 +115,14 @@ void verdict_take_table(struct verdict_tables *tables, const struct table *t);
 /* As many active cores as there are frequencies of; NaN: there are none, or no table. */
 double verdict_cores(const struct table *frequency);
 
-/* How many of the widest kernel's instructions are the burst asked about, and how often it comes, us; 0: the table of
- * frequencies does not tell. For the bursts that are then measured (verdict_tables.burst, burst_at). `cores`: active
+/* How many of the widest kernel's instructions are the requested burst, and how often it comes, us; 0: the table of
+ * frequencies does not say. For the bursts that are then measured (verdict_tables.burst, burst_at). `cores`: active
  * ones; 0: as many as the table has. */
 double verdict_burst_count(const struct table *frequency, const char *kernel, double cores,
                            const struct verdict_load *load, double *every_us);
 
-/* What it says first of n tables of one measurement, for the usual load, a line for each weight of code; "" where there
- * is no answer, not even that it is undecided. */
+/* The first lines of the verdict on n tables of one measurement, for the usual load, one for each weight of code; ""
+ * where there is no answer, not even that it is undecided. */
 void verdict_lines(const struct table *tables, size_t n, char *out, size_t size);
 
 /* One screen. */
@@ -132,8 +132,9 @@ char *verdict_to_json(const struct verdict *v);
 
 /* ---- what its parts share ---- */
 
-/* Whether limits say something: surely above 0, or at most so much. Of a slowdown (fraction) VERDICT_SLOWDOWN_ENOUGH is
- * little enough, of what a burst costs (us) three tenths of the burst asked about. What is not known is not asked. */
+/* Returns true if limits are conclusive: surely above 0, or at most `enough`, which is VERDICT_SLOWDOWN_ENOUGH for a
+ * slowdown (fraction) and three tenths of the requested burst for the cost of a burst (us). Also true of unknown
+ * limits. */
 #define VERDICT_SLOWDOWN_ENOUGH 0.01
 bool verdict_resolved(const struct estimate *e, double enough);
 /* The upper limit of what cannot be below 0: no lower than noise alone would have it, were it nothing. */

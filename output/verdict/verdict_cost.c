@@ -26,7 +26,7 @@ struct cost_inputs {
     double rate, overhead, after;
 };
 
-/* What one draw yields for one width. */
+/* The result of one draw for one width. */
 struct cost_draw {
     double time, from_us, from_share;
 };

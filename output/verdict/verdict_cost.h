@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether wide code pays: the time that the same work takes at each width, and which width is the fastest beyond the
+ * Decides if wide code pays: the time that the same work takes at each width, and which width is the fastest beyond the
  * limits of what was measured. The model and its assumptions: doc/verdict.md. Pure: the same input gives the same.
  */
 #pragma once
@@ -13,7 +13,7 @@
 
 enum { VERDICT_WIDTHS_MAX = 4 };
 
-/* What was measured of one width, each with its limits; NaN = missing. */
+/* The measured values of one width, each with its limits; NaN = missing. */
 struct verdict_width {
     unsigned bits;            /* 128, 256, 512 */
     struct estimate slowdown; /* 1 - f / f_plain */
@@ -43,9 +43,9 @@ struct verdict_cost {
     struct estimate pays_from_share[VERDICT_WIDTHS_MAX]; /* the same share if it never returns; 2: no share does */
 };
 
-/* Of n widths, ascending, the best and those that equal it. */
+/* The best of n widths, ascending, and those that equal it. */
 struct verdict_ranked {
-    size_t rival;    /* one that the limits do not tell from the best; n: there is none */
+    size_t rival;    /* one that the limits do not separate from the best; n: there is none */
     size_t chosen;   /* the narrowest of those that equal the best, itself among them */
     unsigned equals; /* these, a bit for each */
     bool all_equal;

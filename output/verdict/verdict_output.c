@@ -35,7 +35,7 @@ static const char *answer(const struct verdict *v, enum kernel_weight weight, ch
 static const char *unresolved(const struct verdict *v, double most, double enough, const char *unit,
                               char out[NEEDED_MAX])
 {
-    const double seconds = v->asked.seconds, LEAST = 2 * seconds, MOST = fmax(600, LEAST), STEP = 10;
+    const double seconds = v->question.seconds, LEAST = 2 * seconds, MOST = fmax(600, LEAST), STEP = 10;
     if (!(seconds > 0)) {
         snprintf(out, NEEDED_MAX, "not resolved by these tables; --verdict without --input measures it");
         return out;
@@ -132,7 +132,7 @@ static const char *us_text(const struct estimate *e, char out[TIME_TEXT_MAX])
     return out;
 }
 
-/* From which bursts on a width pays. */
+/* Says from which bursts on a width pays. */
 static void add_pays(const struct verdict_side *s, size_t i, char *out, size_t size)
 {
     const struct estimate *share = &s->cost.pays_from_share[i];
@@ -214,7 +214,7 @@ static void add_neighbor(const struct verdict *v, const struct estimate *e, cons
     if (!estimates_known(e))
         return;
     if (!verdict_resolved(e, VERDICT_SLOWDOWN_ENOUGH))
-        text_list_add(out, size, "; ", "what scalar code loses beside %s: %s", who,
+        text_list_add(out, size, "; ", "the loss of scalar code beside %s: %s", who,
                       unresolved(v, verdict_most(&percent), 100 * VERDICT_SLOWDOWN_ENOUGH, "%", text));
     else if (e->lo <= 0)
         text_list_add(out, size, "; ", "%s slows scalar code by at most %.2g %%", who,
@@ -238,7 +238,7 @@ static void put_neighbors(struct document *d, const struct verdict *v)
 
 /* ---- what is missing ---- */
 
-/* Whether an entry before this one is of the same reason, and of the kernel unless that is NULL. */
+/* Returns true if an earlier entry has the same reason and, unless `kernel` is NULL, that kernel. */
 static bool is_named(const struct table *t, size_t entry, const char *kernel)
 {
     for (size_t i = 0; i < entry; i++) {
@@ -272,7 +272,7 @@ static void put_missing(struct document *d, const struct verdict *v)
 /* ---- programs ---- */
 
 /* "Clang: 256 bits here by default; ...", how it is set to what the verdict prefers. */
-static void put_program(struct document *d, const struct program *p, const struct programs_told *t)
+static void put_program(struct document *d, const struct program *p, const struct programs_advice *t)
 {
     const char *code = kernel_weight_name(t->code);
     char about[PROGRAMS_TEXT_MAX + 4] = "";
@@ -293,10 +293,10 @@ static void put_programs(struct document *d, const struct verdict *v)
     if (!a->all || !a->wide || (!a->bits[KERNEL_HEAVY] && !a->bits[KERNEL_LIGHT]))
         return;
     document_section(d, DOCUMENT_EVERYWHERE, NULL,
-                     "What that means for programs (their defaults by processor model: doc/verdict.md)");
+                     "Consequences for programs (their defaults by processor model: doc/verdict.md)");
     for (size_t i = 0; i < a->all->n; i++) {
         const struct program *p = &a->all->program[i];
-        const struct programs_told t = programs_compare(a, p);
+        const struct programs_advice t = programs_compare(a, p);
         if (t.bits && t.verdict == PROGRAM_DIFFERS)
             put_program(d, p, &t);
         else if (t.bits && t.verdict == PROGRAM_AGREES)
@@ -420,7 +420,7 @@ static void json_programs(json_t *root, const struct programs_answer *a, bool *f
     json_t *list = json_lines_array(root, "programs", failed);
     for (size_t i = 0; a->all && a->wide && i < a->all->n; i++) {
         const struct program *p = &a->all->program[i];
-        const struct programs_told t = programs_compare(a, p);
+        const struct programs_advice t = programs_compare(a, p);
         if (!t.bits)
             continue;
         json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:s}", "program", p->id, "name", p->name, "code",
@@ -458,9 +458,9 @@ char *verdict_to_json(const struct verdict *v)
         if (t && table_meta(t, meta[i]))
             json_lines_put_text(root, meta[i], table_meta(t, meta[i]), &failed);
     json_lines_put(root, "modelled", json_boolean(t && table_modelled(t)), &failed);
-    json_lines_put_real(root, "share", v->asked.load.share, &failed);
-    json_lines_put_real(root, "burst_us", v->asked.load.burst_us, &failed);
-    json_lines_put_real(root, "speedup", v->asked.speedup, &failed);
+    json_lines_put_real(root, "share", v->question.load.share, &failed);
+    json_lines_put_real(root, "burst_us", v->question.load.burst_us, &failed);
+    json_lines_put_real(root, "speedup", v->question.speedup, &failed);
     if (isfinite(v->cores))
         json_lines_put_whole(root, "active_cores", (json_int_t)v->cores, &failed);
     json_estimate(root, "plain_ghz", &v->plain_ghz, &failed);

@@ -218,7 +218,7 @@ static char *break_line(char *text)
     return blank + 1;
 }
 
-/* Of the selected row: what it is, who slows it, what would help. */
+/* Draws the selected row: what it is, who slows it, what would help. */
 static void draw_detail(int line, const struct profile_row *row, const struct profile_result *r)
 {
     char text[1200] = "", plain[PROFILE_NAME_MAX];
@@ -307,7 +307,7 @@ static _Noreturn void stand_guard(int tty, int end, const struct termios *modes,
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     char c;
     ssize_t got;
-    /* what ends the terminal's processes does not end it; whoever owns the terminal then, it may write */
+    /* signals that end the terminal's processes do not end this one; whoever owns the terminal then, it may write */
     for (int number = 1; number < NSIG; number++)
         (void)sigaction(number, &ignore, NULL);
     (void)setpgid(0, 0);
@@ -370,7 +370,7 @@ struct profile_live {
     SCREEN *screen;
     locale_t locale; /* the user's characters, and nothing else of theirs; 0: the caller's */
     int stops;       /* tells of SIGTSTP, which is blocked; -1: it cannot */
-    sigset_t before; /* what was blocked before */
+    sigset_t before; /* the signals blocked before */
     bool colour;
 };
 
@@ -466,7 +466,7 @@ static SCREEN *new_screen(void)
 }
 
 /* Ctrl-Z: the terminal is the shell's until somebody says "fg". */
-static void stop_if_asked(struct profile_live *v)
+static void stop_if_requested(struct profile_live *v)
 {
     struct signalfd_siginfo info;
     sigset_t stop;
@@ -540,7 +540,7 @@ enum profile_live_wish profile_live_show(struct profile_live *v, const struct pr
 {
     struct pollfd tty = {.fd = STDOUT_FILENO, .events = POLLOUT};
     locale_t before = uselocale(v->locale);
-    stop_if_asked(v);
+    stop_if_requested(v);
     (void)live_table_arrange(&v->table, r, draw_rows(LINES));
     take_keys(v);
     const struct profile_result *shown = live_table_arrange(&v->table, r, draw_rows(LINES));

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the live view shows and in which order, and what keys change: everything but the terminal. Texts are plain
- * (util/plain_text.h).
- */
+/* The contents and order of the live view, and the effects of keys: everything but the terminal. Texts are plain
+ * (util/plain_text.h). */
 #pragma once
 
 #include "profiler/profile.h"
@@ -49,7 +47,7 @@ struct live_table {
     enum profile_kind kind; /* tasks, containers or cores */
     enum live_order by;
     bool reversed, paused, help, quit;
-    struct profile_result *frozen; /* what is shown while paused */
+    struct profile_result *frozen; /* the result shown while paused */
 
     struct order_key *order; /* of the n rows of the kind: their numbers in the result, as they are shown */
     size_t n, room;

@@ -134,7 +134,7 @@ int profile_plot(const struct profile_result *r, const char *path, char *why, si
 
 /* ---- who slows whom ---- */
 
-/* Those who cost others most, at most `most` of them, and what each of them costs all tasks together. */
+/* Finds those who cost others most, at most `most` of them, and the cost of each to all tasks together. */
 static size_t find_culprits(const struct profile_result *r, const struct profile_row *tasks, size_t n, size_t most,
                             struct order_key *out)
 {

@@ -28,7 +28,7 @@ static void put_short_percent(struct pivot *p, double fraction)
 
 /* Columns that not every profile has, or not every kind of rows. */
 struct shown_parts {
-    bool causes, parts; /* what it causes; by sibling and delay */
+    bool causes, parts; /* overhead that it causes; by sibling and delay */
 };
 
 static void put_row(struct pivot *p, const struct profile_row *row, struct shown_parts shown)
@@ -124,16 +124,16 @@ static void put_culprits(struct pivot *p, const struct profile_result *r, const 
 static void describe_culprits(const struct profile_result *r, size_t most, struct document *d)
 {
     struct pivot p;
-    size_t n, told = 0;
+    size_t n, reported = 0;
     const struct profile_row *rows = profile_rows_of(r, PROFILE_TASK, &n);
     pivot_init(&p, 1, "Who slows them, in %% of their ideal time");
     pivot_line(&p, PIVOT_HEADING);
     pivot_text(&p, "%s", "");
     pivot_text(&p, "slowed by");
-    for (size_t i = 0; i < n && told < most; i++) {
+    for (size_t i = 0; i < n && reported < most; i++) {
         if (!profile_is_victim(&rows[i]))
             continue;
-        told++;
+        reported++;
         pivot_line(&p, PIVOT_ROW);
         put_short_name(&p, rows[i].name);
         put_culprits(&p, r, &rows[i]);

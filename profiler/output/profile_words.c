@@ -111,7 +111,7 @@ static int percent_digits(const struct profile_estimate *e)
     return isfinite(half) ? (half >= 10 ? 0 : half >= 0.1 ? 1 : 2) : 1;
 }
 
-/* In percent; what no profile can have is cut off, so that columns keep their width. */
+/* Converts to percent; values that no profile can have are cut off, so that columns keep their width. */
 static double in_percent(double fraction, int digits)
 {
     return plain_number(fmax(fmin(100 * fraction, PERCENT_MOST), -PERCENT_MOST), digits);

@@ -79,7 +79,7 @@ static void cpu_flush(struct engine *e, struct engine_cpu *u)
         c->instructions += done * u->ipc;
 }
 
-/* Likewise a core, and all its CPUs. */
+/* The same for a core, and all its CPUs. */
 void engine_core_flush(struct engine *e, unsigned core)
 {
     struct engine_core *c = &e->core[core];
@@ -299,7 +299,7 @@ static void core_demand(struct engine *e, unsigned core)
         demand = d > demand ? d : demand;
     }
     c->demand_stale = false;
-    c->stale = c->stale || c->n_cpus > 1; /* what is lost to the sibling */
+    c->stale = c->stale || c->n_cpus > 1; /* the loss to the sibling changes */
     if (demand == before)
         return;
     c->demand = demand;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The simulated processor at work, as doc/simulation.md defines it: whoever feeds it says what each CPU does next, the
- * policy says how long a level is held. For the files of this room alone.
+ * policy says how long a level is held. Private to the files of this directory.
  *
  * A CPU's progress is brought up to date only when something changes for it, so that an event costs a few dozen
  * nanoseconds: everything since `since` went at `speed`.
@@ -152,16 +152,14 @@ uint32_t engine_speed(struct engine *e, unsigned level, unsigned stall);
 /* Accounts for all that a core has done until now. Before anything changes that it depends on. */
 void engine_core_flush(struct engine *e, unsigned core);
 
-/*
- * What is left of a row's work when it demands its level: all of it, at once; -1: it ends before that. ipc in
- * thousandths, 0 where it is not given.
- */
+/* Returns how much of a row's work is left when it demands its level: all of it if at once; -1: it ends before that.
+ * ipc in thousandths, 0 where it is not given. */
 int64_t engine_trigger(const struct engine *e, unsigned class, unsigned ipc, int64_t amount);
 
 /* For feeds: at this instant the CPU requests its next segment; what is left of the present one, in its unit. */
 void engine_interrupt(struct engine *e, unsigned cpu);
 int64_t engine_left(struct engine *e, unsigned cpu);
-/* From now on, e->counts are counted, up to when the CPU is accounted for (engine_left). False: out of memory. */
+/* Counts e->counts from now on, up to when the CPU is accounted for (engine_left). False: out of memory. */
 bool engine_count(struct engine *e);
 
 int64_t engine_later(int64_t now, int64_t wait); /* their sum, at most SIM_FOREVER */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a simulated processor is: the parameters of a characterize-export/1 file (doc/export-format.md), and nothing
- * else. What the file lacks is bounded by its other rows, which `bounds` says, or refused. doc/simulation.md has the
- * rules ("Which parameters") and the units.
+ * A simulated processor: the parameters of a characterize-export/1 file (doc/export-format.md), and nothing else.
+ * Missing values are bounded by the file's other rows, as `bounds` says, or refused. doc/simulation.md has the rules
+ * ("Which parameters") and the units.
  */
 #pragma once
 
@@ -94,7 +94,7 @@ struct sim_params {
     struct sim_export_class *classes;
     struct sim_factors factors;
     struct sim_change **changes; /* by from, to, class and n, where one has been requested */
-    char why[200];               /* what was missing last */
+    char why[200];               /* the last missing value */
 };
 
 /*

@@ -114,7 +114,7 @@ static void learned_gap(struct learned_task *t, int64_t gap, int64_t breakeven)
     for (unsigned i = 0; i < LEARNED_TIMEOUTS; i++) {
         double lost = length <= quarters[i] ? length / 4 : quarters[i] / 4.0 + 1;
         int now = lost < LOSS_MOST ? (int)(lost * ONE) : LOSS_MOST * ONE;
-        loss[i] = (uint16_t)(loss[i] + (now - loss[i]) / (*n + 1)); /* what it began with counts as one gap */
+        loss[i] = (uint16_t)(loss[i] + (now - loss[i]) / (*n + 1)); /* the initial value counts as one gap */
     }
     t->context = length < 0.25 ? 0 : length < 1 ? 1 : length < 4 ? 2 : 3;
 }
@@ -290,7 +290,7 @@ static bool pays(struct future *u)
 static unsigned oracle_target(struct engine *e, unsigned core, unsigned v, unsigned b)
 {
     struct future u = {.e = e, .first = e->core[core].first, .n = e->core[core].n_cpus, .v = v};
-    for (unsigned i = 0; i < u.n; i++) /* what they have done until now */
+    for (unsigned i = 0; i < u.n; i++) /* account for the work done until now */
         engine_left(e, e->member[u.first + i]);
     for (u.j = b; u.j < v; u.j++)
         if (pays(&u))

@@ -83,10 +83,8 @@ void sim_result_free(struct sim_result *r);
 
 /* ---- a simulation ---- */
 
-/*
- * Whether the export and the workload have what a policy and a scheduler need. Returns 0, or -1 with one line in `why`
- * that names what is missing.
- */
+/* Checks that the export and the workload have what a policy and a scheduler need. Returns 0, or -1 with one line in
+ * `why` that names what is missing. */
 int sim_check(struct sim_params *p, const struct sim_workload *w, const struct sim_options *o, char *why,
               size_t why_size);
 

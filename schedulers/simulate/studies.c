@@ -251,7 +251,7 @@ int sim_fairness_find(struct sim_params *p, struct sim_workload *w, const struct
 
 /* ---- the time line ---- */
 
-/* Of longer recordings the beginning is looked at: more than an hour. */
+/* Only the beginning of longer recordings is looked at: more than an hour. */
 enum { STRETCHES_MAX = 1 << 20 };
 
 /* The last state of a core. */

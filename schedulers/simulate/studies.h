@@ -77,10 +77,8 @@ int sim_time_line_find(struct sim_params *p, struct sim_workload *w, const struc
                        const enum sim_policy *policies, size_t n, struct sim_time_line *out, struct machine_error *err);
 void sim_time_line_free(struct sim_time_line *t);
 
-/*
- * What wide code costs the tasks that run none, and how evenly (doc/simulation.md, "Fairness"). F:
- * Gottschlag, Machauer, Khalil and Bellosa, USENIX ATC 2021, 7.1.
- */
+/* The cost of wide code to tasks that run none, and how evenly it is spread (doc/simulation.md, "Fairness"). F:
+ * Gottschlag, Machauer, Khalil and Bellosa, USENIX ATC 2021, 7.1. */
 
 /* F, eq. 9, from ratios of completion times with and without wide code: of a scheduler, and of the plain fair one. With
  * both the same, it is eq. 7. */

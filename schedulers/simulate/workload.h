@@ -21,10 +21,8 @@ struct sim_row {
 /* Longer rows are split by their readers: work in 10^-7 cycles must fit into 63 bits at 16 GHz. */
 #define SIM_ROW_PS_MAX (50000000 * SIM_PS_PER_US)
 
-/*
- * Where rows come from, stream by stream: a stream is what one CPU, or one task, does in order. Streams are read
- * independently of each other.
- */
+/* A source of rows, stream by stream: a stream is the work of one CPU, or one task, in order. Streams are read
+ * independently of each other. */
 struct sim_source {
     /* The next rows of a stream, at most max; 0 at its end. */
     size_t (*read)(void *self, unsigned stream, struct sim_row *out, size_t max);
@@ -52,7 +50,7 @@ struct sim_workload {
     size_t n_tasks;
     struct sim_task *tasks;
     bool has_ipc, has_stall, has_cookie, has_syscall;
-    char warning[300]; /* what the recording lacks; a line, or "" */
+    char warning[300]; /* on what the recording lacks; a line, or "" */
     bool class_used[SIM_CLASSES];
     uint64_t n_rows;         /* 0: not known */
     struct sim_source cpus;  /* streams are CPUs, 0 to n_cpus - 1 */
@@ -71,7 +69,7 @@ struct sim_workload_options {
     uint32_t recorded;     /* 0.1 MHz; 0: as the file says */
     unsigned active_cores; /* 0: as the file says */
     const char *siblings;  /* "0-1,2-3"; NULL, and "" of a machine without siblings: as the file says */
-    bool smt_given, smt;   /* whether cores have several CPUs; not given: where siblings are known */
+    bool smt_given, smt;   /* cores have several CPUs; not given: where siblings are known */
     bool works;            /* `works` is needed; else it may be missing */
     const struct sim_mark *marks;
     size_t n_marks;              /* the first that fits counts */

@@ -68,7 +68,7 @@ _characterize() {
     case $option in --kernels | --policy | --scheduler | --quiet-machine) [[ $value != *,* ]] || prefix=${value%,*}, ;; esac
     mapfile -t COMPREPLY < <(compgen -P "$prefix" -W "$(_characterize_values "$option" "$value")" -- "${value#"$prefix"}")
     [[ ${#COMPREPLY[@]} -gt 0 ]] || mapfile -t COMPREPLY < <(compgen -f -- "$value")
-    # bash completes only what stands behind the last of these; an @ itself belongs to that (rl_special_prefixes)
+    # bash completes only what follows the last of these; an @ itself belongs to that (rl_special_prefixes)
     local breaks=${COMP_WORDBREAKS//[^:@=]/} kept
     kept=${value%"${value##*[${breaks:-:}]}"}
     [[ -z $breaks ]] || for i in "${!COMPREPLY[@]}"; do

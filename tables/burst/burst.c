@@ -306,7 +306,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 /* ---- where it breaks even ---- */
 
-/* Where the line between two rows, over the logarithm of the number of instructions, is 0. */
+/* Returns where the line between two rows, over the logarithm of the number of instructions, is 0. */
 static double crossing(double n0, double y0, double n1, double y1)
 {
     return n0 * pow(n1 / n0, y0 / (y0 - y1));

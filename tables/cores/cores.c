@@ -330,8 +330,8 @@ static void read_passes(const struct table *t, size_t row, struct passes *p)
     }
 }
 
-/* By how much, relative, single measurements of one core differ from their mean: half of the width of 95 % limits, over
- * all rows. NaN: nothing was measured twice. */
+/* Finds by how much, relative, single measurements of one core differ from their mean: half of the width of 95 %
+ * limits, over all rows. NaN: nothing was measured twice. */
 static void repeatability(const struct table *t, double half[JOINED])
 {
     double squares[JOINED] = {0}, freedom[JOINED] = {0};
@@ -497,18 +497,18 @@ static void tell_throttled(FILE *out, const struct table *t)
 
 static void findings(FILE *out, const struct table *t)
 {
-    size_t row = 0, told = 0, compared = 0;
+    size_t row = 0, reported = 0, compared = 0;
     const char *kernel;
     for (size_t i = 0; i < t->n_rows; i++)
         compared += isfinite(table_number(t, i, "group")) && table_same(t, i, 0, "kernel");
-    for (; told < 2 && (kernel = cores_next_kernel(t, &row)) != NULL; row++) {
+    for (; reported < 2 && (kernel = cores_next_kernel(t, &row)) != NULL; row++) {
         unsigned groups = count_groups(t, kernel);
         if (groups > 1) {
             tell_core_groups(out, t, kernel, groups);
-            told++;
+            reported++;
         }
     }
-    if (!told && compared > 1)
+    if (!reported && compared > 1)
         fprintf(out, "No core is faster than another beyond their 95 %% limits.\n");
     tell_throttled(out, t);
 }

@@ -66,7 +66,7 @@ struct energy_cost energy_cost_of(const struct energy_stretch *idle, const struc
     cost.idle_ghz = energy_ghz(idle);
     cost.idle_watts = idle->joules / idle->seconds;
     cost.idle_doubt = 0.5 * cost.idle_watts * idle->other_seconds / fmax(idle->recorded_seconds, idle->other_seconds);
-    /* what they need grows like f V^2, and V about like f: what of it is in P_i was needed at another frequency */
+    /* the power of cores grows like f V^2, and V about like f: their part of P_i was needed at another frequency */
     double faster = cost.ghz / cost.idle_ghz, unlike = isfinite(faster) ? fabs(1 - pow(faster, 3)) : 0;
     cost.watts = (code->joules - cost.idle_watts * code->seconds) / (own_time + part * others_time);
     cost.watts_doubt = fmax(cost.watts, cost.idle_watts) * own * code->start_seconds / code->run_seconds;
@@ -354,7 +354,7 @@ static void tell_kernels(FILE *out, const struct table *t, const char *mode, con
 {
     char text[ESTIMATE_TEXT_MAX];
     double cores = INFINITY, ghz = NAN;
-    size_t told = 0;
+    size_t reported = 0;
     for (size_t i = 0; i < t->n_rows; i++)
         if (table_says(t, i, "mode", mode))
             cores = fmin(cores, table_number(t, i, "active_cores"));
@@ -365,17 +365,17 @@ static void tell_kernels(FILE *out, const struct table *t, const char *mode, con
             !estimates_known(&e))
             continue;
         ghz = table_number(t, i, "freq_ghz");
-        if (told++ == 0) {
+        if (reported++ == 0) {
             fprintf(out, "%s, %.0f core%s", head, cores, cores > 1 ? "s" : "");
             fprintf(out, strcmp(mode, "fixed") == 0 ? " at %.1f GHz: " : ": ", ghz);
         }
-        fprintf(out, "%s%s %s %s", told > 1 ? ", " : "", kernel, estimates_text(&e, decimals, text), unit);
+        fprintf(out, "%s%s %s %s", reported > 1 ? ", " : "", kernel, estimates_text(&e, decimals, text), unit);
     }
-    if (told)
+    if (reported)
         fprintf(out, ".\n");
 }
 
-/* That PAUSE ran at another frequency than the kernel whose power it is subtracted from. */
+/* Warns that PAUSE ran at another frequency than the kernel whose power it is subtracted from. */
 static void tell_idle(FILE *out, const struct table *t, bool fixed)
 {
     size_t differ = 0, most = 0;
@@ -398,7 +398,7 @@ static void tell_idle(FILE *out, const struct table *t, bool fixed)
                 fixed ? "; the rows at a fixed frequency are" : "; use --fixed-frequency to measure those");
 }
 
-/* That not all active cores are in the package or on the die whose energy was counted. */
+/* Warns that not all active cores are in the package or on the die whose energy was counted. */
 static void tell_counted(FILE *out, const struct table *t)
 {
     for (size_t i = t->n_rows; i-- > 0;) {
@@ -478,8 +478,8 @@ const struct table_kind table_energy = {
                  "idle_watts"},
     .drafted = {.keys = {"kernel", "active_cores", "mode"}, .values = {"nj_per_op"}, .only = "mode", .is = "automatic"},
     .excluded = {[CHOICE_SIBLINGS] = "the SMT siblings use energy, but their instructions are not counted",
-                 [CHOICE_CORUNNER] = "all active cores run what is measured, so that their energy can be divided by "
-                                     "what they execute"},
+                 [CHOICE_CORUNNER] = "all active cores run the measured code, so that their energy can be divided by "
+                                     "the instructions that they execute"},
     .plan = plan,
     .measure = measure,
     TABLE_KIND_VIEWS(views),

@@ -11,7 +11,7 @@
 /* GHz. */
 double energy_ghz(const struct energy_stretch *s);
 
-/* Of the recorded time so much may be lost; with more, the power is no longer that of the code. */
+/* So much of the recorded time may be lost; with more, the power is no longer that of the code. */
 #define ENERGY_LOST_MOST 0.01
 bool energy_disturbed(const struct energy_stretch *s);
 

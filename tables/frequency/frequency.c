@@ -70,7 +70,7 @@ static size_t frequency_kernels(const struct tables_context *x, struct payload *
     return tables_each_once(out, tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, out, t));
 }
 
-/* Of n kernels those of a cell: the first and the last one of what is measured again. Returns how many. */
+/* Chooses the kernels of a cell from n: the first and the last one if it is measured again. Returns how many. */
 static size_t kernels_of_cell(bool again, struct payload *kernels, size_t n)
 {
     if (!again || n < 2)
@@ -388,7 +388,7 @@ const struct table_kind table_frequency = {
         "Each kernel runs on the measured core while a growing number of other cores is kept busy, in slots of 3 ms "
         "between slots of the first kernel, in random order; the first 2.2 ms of each, in which the core halts and "
         "throttles, are skipped. The ratio compares each slot with those around it, which a clock that floats does not "
-        "disturb; that of the first kernel is the null: what is no larger is not reported. "
+        "disturb; that of the first kernel is the null: effects no larger are not reported. "
         "Core counts that share their frequencies form one group, as in published tables (G 3.1, table 3.1).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "active_cores", "level", "freq_ghz"},

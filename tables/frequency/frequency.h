@@ -52,8 +52,8 @@ const char *frequency_limits(const struct table *t, int cpu);
 const char *frequency_limits_of(const struct table *t, size_t i);
 
 /*
- * By how much two frequencies of a CPU differ that are measured at different moments, relative, in 95 % of cases: by
- * those that were measured again, the noise of both measurements included. Student's t of the root mean square, or the
+ * Returns by how much two frequencies of a CPU that are measured at different moments differ in 95 % of cases,
+ * relative: from repeated measurements, including the noise of both. Student's t of the root mean square, or the
  * largest where that is more: few large differences are no normal distribution. 0: none were; NaN: out of memory.
  */
 double frequency_moved(const struct table *t, int cpu);

@@ -83,7 +83,7 @@ struct levels {
     struct frequency_group *groups; /* in each, no kernel's frequency changes; free() */
 };
 
-/* Of what was measured again, and of all limits, this part may be disturbed before a frequency is said to float. */
+/* Shares of the repeated measurements, and of all limits, that may be disturbed before a frequency is said to float. */
 #define AGAIN_MOST 0.25
 #define UNSTEADY_MOST 0.25
 #define OF_MANY 2.5      /* times its limits two kernels must differ: many are compared, and one in 20 does by 1 */
@@ -268,7 +268,7 @@ static size_t rank_kernels(const struct view *v, size_t *order)
     return n;
 }
 
-/* Each kernel is compared with the first one of the level at hand, not with its neighbour: otherwise many small
+/* Each kernel is compared with the first one of the level at hand, not with its neighbor: otherwise many small
  * differences would add up to none. */
 static void levels_from_ratios(const struct view *v)
 {
@@ -279,7 +279,7 @@ static void levels_from_ratios(const struct view *v)
         struct comparison c = compare(v, order[first], order[i]);
         int same_level = one_level(&c);
         if (same_level < 0)
-            return; /* what is slower may be of one level more */
+            return; /* slower kernels may be of one level more */
         if (!same_level) {
             level++;
             first = i;
@@ -319,7 +319,7 @@ static void group_kernel(struct point *p, size_t n)
     }
 }
 
-/* True if some kernel's group ends between two neighbouring numbers of cores. */
+/* True if some kernel's group ends between two neighboring numbers of cores. */
 static bool ends_between(const struct view *v, unsigned before, unsigned after)
 {
     for (size_t i = 1; i < v->n; i++) {
@@ -369,7 +369,7 @@ static int common_groups(const struct view *v, struct levels *out)
  * quarter are not steady themselves (their rounds differ, FREQUENCY_UNSTEADY). On a processor with fixed steps none of
  * this happens but by disturbance.
  *
- * Groups: neighbouring numbers of active cores at which a kernel's frequency is the same as the mean of those before
+ * Groups: neighboring numbers of active cores at which a kernel's frequency is the same as the mean of those before
  * them in the group; over all kernels the groups end where that of any kernel does.
  */
 static int analyse(struct point *points, size_t n, const struct again *again, size_t n_again, struct levels *out)
@@ -610,9 +610,9 @@ static void widen(struct table *t, size_t row, const char *column, double by)
 }
 
 /*
- * Where the frequency floats, the limits of some rounds hold for the seconds in which they were made: on a Granite
- * Rapids guest 3.493 [3.488, 3.499] GHz were 3.394 [3.393, 3.395] a minute later. So they become as wide as it moves
- * from one measurement to the next (two of them differ by sqrt(2) as much as either from the mean).
+ * Widens limits where the frequency floats: those of some rounds hold only for the seconds in which they were made: on
+ * a Granite Rapids guest 3.493 [3.488, 3.499] GHz were 3.394 [3.393, 3.395] a minute later. So they become as wide as
+ * it moves from one measurement to the next (two of them differ by sqrt(2) as much as either from the mean).
  */
 static void widen_floating(struct table *t, int cpu, double between)
 {

@@ -297,7 +297,7 @@ static void rated_series(const struct table *t, size_t of, struct chart *c, stru
     if (s) {
         s->line = false;
         s->colour = CHART_MUTED;
-        s->mark = EMPTY_MARKS + number % 5; /* what is measured shows through it */
+        s->mark = EMPTY_MARKS + number % 5; /* measured points show through it */
         s->faint = true;
     }
 }
@@ -431,7 +431,7 @@ static void print_cost(FILE *out, const struct sheet *s)
         }
 }
 
-/* Where the frequency moves by itself, two kernels that were measured one after the other cannot be compared. */
+/* Warns where the frequency moves by itself: two kernels that were measured one after the other cannot be compared. */
 static void print_span(FILE *out, const struct sheet *s)
 {
     double low = INFINITY, high = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a change of the frequency costs, down and up, for each number of active cores, and after which time a change up
- * has paid for itself: the break-even time (Gottschlag's dissertation, "AVX Overhead Mitigation", section 5.2). Both
- * ways are switches as in the table transitions; frequencies are compared within repetitions alone.
+ * The cost of a change of the frequency, down and up, for each number of active cores, and the time after which a
+ * change up has paid for itself: the break-even time (Gottschlag's dissertation, "AVX Overhead Mitigation", section
+ * 5.2). Both ways are switches as in the table transitions; frequencies are compared within repetitions alone.
  */
 #include <jansson.h>
 #include <math.h>
@@ -32,13 +32,13 @@ static const struct table_column columns[] = {
     TABLE_LIMITS("low_ghz", "GHz", 3),
     {"n", "", TABLE_WHOLE, false, 0}, /* repetitions down that agree */
     {"up_n", "", TABLE_WHOLE, false, 0},
-    {"dropped", "", TABLE_WHOLE, false, 0}, /* of both; the details tell why */
+    {"dropped", "", TABLE_WHOLE, false, 0}, /* of both; the details say why */
     {"assumption", "", TABLE_TEXT, false, 0},
 };
 
 /* ---- plan ---- */
 
-/* Those whose transitions were published, 256or for throttling alone, and tiles. */
+/* The kernels whose transitions were published, 256or for throttling alone, and tiles. */
 static const char *const usual[] = {"128fma", "256or", "256fma", "512or", "512fma", "amx"};
 
 /* The wider, then the heavier, then the denser kernel is taken to be the one that requests the lower level. */
@@ -151,7 +151,7 @@ static int cost_of(const struct switches_seen *s, struct way *out)
         waits |= ph->kind == PHASE_SLOW;
         unknown = ph->kind == PHASE_UNKNOWN ? ph : unknown;
         kinds |= ph->n_modes > 1;
-        for (size_t k = 1; k < ph->n_modes; k++) /* what takes longer than usual is to count, too */
+        for (size_t k = 1; k < ph->n_modes; k++) /* longer modes are to count, too */
             over += fmax(0, ph->modes[k].duration_us - ph->modes[0].duration_us);
     }
     if (waits && s->setup.fine_us > 0)
@@ -168,7 +168,7 @@ static int cost_of(const struct switches_seen *s, struct way *out)
     return 0;
 }
 
-/* What the switch a -> b of a cell costs; its phases go into the details under the cell's id. */
+/* Measures the cost of a cell's switch a -> b; its phases go into the details under the cell's id. */
 static int measure_way(const struct tables_context *x, const struct cell *c, struct table *rows, struct way *out,
                        struct machine_error *err)
 {
@@ -286,7 +286,7 @@ static const struct pivot_field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-/* What was published for the pair of a row with so many cores (0: whatever their number); NaN: nothing. */
+/* Returns the figure published for the pair of a row with so many cores (0: with any number); NaN: none. */
 static double published_figure(const json_t *figures, const struct table *t, size_t row, double cores,
                                const char *column)
 {
@@ -360,7 +360,7 @@ static void print(FILE *out, bool colour, const struct table *t)
 /* ---- findings ---- */
 
 /* A value of a row that may be reported: with limits. */
-static bool is_told(const struct table *t, size_t row, const char *column, struct estimate *out)
+static bool is_reported(const struct table *t, size_t row, const char *column, struct estimate *out)
 {
     *out = estimates_of_table(t, row, column);
     return estimates_known(out);
@@ -373,7 +373,7 @@ static size_t extreme(const struct table *t, const char *column, double sign)
     size_t best = t->n_rows;
     struct estimate e;
     for (size_t row = 0; row < t->n_rows; row++)
-        if (is_told(t, row, column, &e) && e.lo > 0 &&
+        if (is_reported(t, row, column, &e) && e.lo > 0 &&
             (best == t->n_rows || sign * e.value > sign * table_number(t, best, column)))
             best = row;
     return best;
@@ -409,7 +409,7 @@ static bool missing_says(const struct table *t, const char *what)
     return false;
 }
 
-/* What is known of coming back up, where no cost of it was distinguished from noise. */
+/* Says what is known of coming back up, where no cost of it was distinguished from noise. */
 static const char *about_up(const struct table *t)
 {
     bool changed = false, measured = false;
@@ -427,15 +427,16 @@ static const char *about_up(const struct table *t)
     return "no change of frequency was seen";
 }
 
-/* Where no cost down can be distinguished from noise, or all are next to nothing: what it could be at most. */
-static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
+/* Says how large the cost of going down could be at most, where none can be distinguished from noise, or all are next
+ * to nothing. */
+static void tell_no_cost(FILE *out, const struct table *t, bool up_reported)
 {
     bool any = false;
     double most = -INFINITY;
     struct estimate e;
     for (size_t row = 0; row < t->n_rows; row++) {
         any = any || isfinite(table_number(t, row, "down_us"));
-        if (is_told(t, row, "down_us", &e))
+        if (is_reported(t, row, "down_us", &e))
             most = fmax(most, e.hi);
     }
     char text[ESTIMATE_TEXT_MAX];
@@ -444,8 +445,8 @@ static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
         fputs("No cost of going down was measured", out);
     else if (isinf(most))
         fputs("The cost of going down has no limits (more --runs would help)", out);
-    else if (up_told)
-        fprintf(out, "What going down costs is lost in the noise (at most %s us)", text);
+    else if (up_reported)
+        fprintf(out, "The cost of going down is lost in the noise (at most %s us)", text);
     else
         fprintf(out, "No switch between the kernels costs more than %s us (upper 95 %% limit)", text);
 }

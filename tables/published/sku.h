@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What was published about a processor, figure by figure, each with its source (doc/sku-format.md, data/skus/).
- * Published figures are there to compare measurements with, never to fill them in.
- */
+/* Published figures of a processor, one by one, each with its source (doc/sku-format.md, data/skus/). Published figures
+ * are there to compare measurements with, never to fill them in. */
 #pragma once
 
 #include <stdbool.h>
@@ -33,16 +31,16 @@ struct sku_figure {
     double lo, hi;    /* equal, unless a range was published */
     double rounding;  /* in the column's unit: how far from the truth a figure may be that is printed so */
     double tolerance; /* in the column's unit: how far the source says that it may be; NaN: it does not say */
-    bool limit;       /* what is allowed, not what is reached: less contradicts nothing */
+    bool limit;       /* the figure is allowed, not reached: less contradicts nothing */
     char source[SKU_SOURCE_MAX];
     unsigned line;
     bool inherited;                   /* from what the SKU inherits */
-    char contradicts[SKU_SOURCE_MAX]; /* what is inherited says otherwise, and where; "": it does not */
+    char contradicts[SKU_SOURCE_MAX]; /* where an inherited figure differs; "": it does not */
 };
 
 struct sku {
     char name[SKU_TEXT_MAX];     /* of the processor */
-    char brand[SKU_TEXT_MAX];    /* what tables say of such a processor's CPU contains one of these, `|` between them */
+    char brand[SKU_TEXT_MAX];    /* the CPU in tables of such a processor contains one of these, separated by `|` */
     char inherits[SKU_NAME_MAX]; /* the microarchitecture whose figures hold, too; "": none */
     bool measured;               /* its figures were measured, or modelled: nobody published them */
     bool modelled;               /* of these */
@@ -73,7 +71,7 @@ void sku_free(struct sku *s);
 int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, struct machine_error *err);
 /* The names of the shipped ones, as data_file_list. */
 int sku_list(const char *data_dir, char ***names, size_t *n);
-/* Those of microarchitectures. */
+/* The same for microarchitectures. */
 int sku_list_common(const char *data_dir, char ***names, size_t *n);
 
 /*

@@ -118,7 +118,7 @@ static bool wait_is_told(const struct table *t, size_t row)
     size_t against;
     for (size_t i = 0; i < t->n_rows; i++)
         if (is_wait(t, i, 1) && same_pair(t, i, row))
-            return estimates_wait_support(t, i, &against) == WAIT_TOLD;
+            return estimates_wait_support(t, i, &against) == WAIT_REPORTED;
     return false;
 }
 
@@ -136,7 +136,7 @@ static void tell_wait(FILE *out, const struct table *t, size_t row)
     fprintf(out, "fter %s the core speeds up again after %s us (%s)", table_text(t, row, "from"),
             estimates_field_text(t, row, "wait_us", 1, us), estimates_cores_of(t, row, cores));
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is_wait(t, i, 2) && same_pair(t, i, row) && estimates_wait_support(t, i, &against) == WAIT_TOLD)
+        if (is_wait(t, i, 2) && same_pair(t, i, row) && estimates_wait_support(t, i, &against) == WAIT_REPORTED)
             fprintf(out, ", in %s %% of cases after %s us", share_text(t, i, share),
                     estimates_field_text(t, i, "wait_us", 1, us));
 }
@@ -172,15 +172,15 @@ static void waits_found(FILE *out, const struct table *t)
 {
     size_t said = 0, against, refused = 0;
     for (size_t i = 0; i < t->n_rows && said < SAID_MOST; i++)
-        if (is_wait(t, i, 1) && estimates_wait_support(t, i, &against) == WAIT_TOLD) {
+        if (is_wait(t, i, 1) && estimates_wait_support(t, i, &against) == WAIT_REPORTED) {
             fprintf(out, said++ ? "; a" : "A");
             tell_wait(out, t, i);
         }
     if (said)
         fprintf(out, ".\n");
     for (size_t i = 0; i < t->n_rows && refused < SAID_MOST; i++) {
-        enum estimates_wait_support support = is_wait(t, i, 1) ? estimates_wait_support(t, i, &against) : WAIT_TOLD;
-        if (support == WAIT_TOLD)
+        enum estimates_wait_support support = is_wait(t, i, 1) ? estimates_wait_support(t, i, &against) : WAIT_REPORTED;
+        if (support == WAIT_REPORTED)
             continue;
         tell_against(out, t, i, support, against);
         refused++;

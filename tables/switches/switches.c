@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tables about switches share: setups, rows and settings. */
+/* Shared by the tables about switches: setups, rows and settings. */
 #include "tables/switches/switches.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the tables about switches from one kernel to another share: transitions, throttle and voltage. A cell is one
- * ordered pair of kernels at one number of active cores.
- */
+/* Shared by the tables about switches from one kernel to another: transitions, throttle and voltage. A cell is one
+ * ordered pair of kernels at one number of active cores. */
 #pragma once
 
 #include "analysis/phases/phases.h"
@@ -10,7 +8,7 @@
 #include "probes/guarded.h"
 #include "tables/table/tables.h"
 
-/* What a table wants of the machine; the options go before the defaults. */
+/* A table's requirements of the machine; the options go before the defaults. */
 struct switches_wish {
     unsigned runs;          /* repetitions */
     bool fall_only;         /* only what follows the switch at once: no wait for a higher frequency is awaited */
@@ -18,7 +16,7 @@ struct switches_wish {
     unsigned volt_readings; /* 0: the probe's own default */
 };
 
-/* What a cell shows (guarded_switch; times that the options give are kept). MACHINE_OK: `out` is to be freed with
+/* Measures a cell (guarded_switch; times given by options are kept). MACHINE_OK: `out` is to be freed with
  * guarded_free. */
 int switches_see(const struct tables_context *x, const char *table, const struct cell *c, const struct switches_wish *w,
                  struct switches_seen *out, struct machine_error *err);

@@ -20,8 +20,8 @@ enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 };
 #define BEFORE_US 1.0
 /* Relative: a ratio so near to a fraction is that. */
 #define FRACTION_WITHIN 0.02
-/* Of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not, the
- * finding is the same. */
+/* Share of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not,
+ * the finding is the same. */
 #define BORNE_OUT 0.4
 /* Relative: by so much less throttling may make a chain tell, of which it slows the first adds. */
 #define CHAIN_SLOWED 0.05
@@ -131,7 +131,7 @@ static double mean_ipc(const struct trace *t, size_t begin, size_t end, const st
     return cycles > 0 ? done / cycles : NAN;
 }
 
-static size_t fastest_behind(const struct phases *phases, size_t p)
+static size_t fastest_after(const struct phases *phases, size_t p)
 {
     size_t best = p;
     for (size_t i = p + 1; i < phases->n_phases; i++)
@@ -141,10 +141,10 @@ static size_t fastest_behind(const struct phases *phases, size_t p)
 }
 
 /*
- * By how much less a chain tells in a throttled phase than at the frequency that it may be of, relative, where that may
- * be the throttling, which slows the first of its adds. Until the core halts that frequency is the one before all
- * throttling (at most CHAIN_SLOWED_ALONE less). Behind a halt it is that before, or at full rate after it (at most
- * CHAIN_SLOWED): 0 if one of both is the same, or neither so near.
+ * By how much less, relative, a chain shows in a throttled phase than at the frequency that the phase may have, where
+ * the throttling, which slows the first of its adds, may be the reason. Until the core halts that frequency is the one
+ * before all throttling (at most CHAIN_SLOWED_ALONE less). After a halt it is that before, or at full rate after it (at
+ * most CHAIN_SLOWED): 0 if one of both is the same, or neither so near.
  */
 static double chain_doubt(const struct phases *phases, size_t p, const struct phase *full)
 {
@@ -164,8 +164,8 @@ static double chain_doubt(const struct phases *phases, size_t p, const struct ph
     return isfinite(doubt) ? doubt : 0;
 }
 
-/* Limits of a ratio of rates over time, as that of instructions per cycle, where chains did not tell two frequencies
- * apart: by so much they may still differ. */
+/* Widens the limits of a ratio of rates over time, as that of instructions per cycle, where chains did not distinguish
+ * two frequencies: they may still differ by so much. */
 static void allow_step(const struct phase *slow, const struct phase *full, struct estimate *e)
 {
     double step = full->freq_ghz.value / slow->freq_ghz.value;
@@ -178,7 +178,7 @@ static void allow_step(const struct phase *slow, const struct phase *full, struc
 
 struct estimate transition_throttle_ratio(const struct trace *t, const struct phases *phases, size_t p)
 {
-    const struct phase *slow = &phases->phases[p], *full = &phases->phases[fastest_behind(phases, p)];
+    const struct phase *slow = &phases->phases[p], *full = &phases->phases[fastest_after(phases, p)];
     struct estimate fallback = {slow->ipc_ratio, NAN, NAN};
     if (full == slow || !t->channel[TRACE_IPC] || !t->run)
         return fallback;
@@ -360,14 +360,16 @@ static size_t agreeing(const struct phases *p)
     return n;
 }
 
-/* What too few repetitions show is no finding; nor is what a few show that are left of many. */
+/* Returns true if enough repetitions agree. What too few show is no finding, nor what the few show that are left of
+ * many. */
 static bool is_borne_out(const struct phases *p, size_t n)
 {
     bool few = p->runs_used < LEAST_RUNS && 2 * p->runs_used < p->runs;
     return (double)n > BORNE_OUT * (double)p->runs_used && !few;
 }
 
-/* Whether the frequency steps after the fine part of a long recording: a sample that lost time is left out there. */
+/* Returns true if the frequency steps after the fine part of a long recording: a sample that lost time is left out
+ * there. */
 static bool between_coarse_samples(const struct trace *t, const struct phases *p)
 {
     const double fine = trace_number(t, "fine_us");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the phases of a switch from one kernel to another come to in one line: whether anything happened, how long it
- * took, what it cost, from which frequency to which. Pure, like all of the analysis.
- */
+/* Summarizes the phases of a switch from one kernel to another in one line: whether anything happened, how long it
+ * took, its cost, and the frequencies before and after. Pure, like all of the analysis. */
 #pragma once
 
 #include "analysis/phases/phases.h"
@@ -51,10 +49,8 @@ struct transition_summary {
  */
 void transition_summarize(const struct trace *trace, const struct phases *p, struct transition_summary *out);
 
-/*
- * What is left of a summary where the recording ended before everything was over: undecided, and the frequency before
- * the switch. Its phases, too, are shown by what follows them, and so are its limits.
- */
+/* Reduces a summary whose recording ended before everything was over to what is left: undecided, and the frequency
+ * before the switch. Its phases, too, are defined by what follows them, and so are its limits. */
 void transition_summary_withhold(struct transition_summary *s);
 
 /* The first phase of the second kernel, phases->n_phases if there is none. */

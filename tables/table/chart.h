@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A picture before it is drawn: panels one below the other, each with lines, horizontal bars, or a matrix of coloured
- * cells. A table's room describes its own (the hook `plot` of struct table_kind); output/plot draws it.
+ * cells. A table's directory describes its own (the hook `plot` of struct table_kind); output/plot draws it.
  */
 #pragma once
 
@@ -45,7 +45,7 @@ struct chart_span {
     unsigned colour;                /* 0xRRGGBB, light: curves are drawn over it */
     char kind[CHART_SPAN_TEXT_MAX]; /* spans of a kind have one colour and one entry of the legend */
     char text[CHART_SPAN_TEXT_MAX]; /* above it, if there is room; else its kind */
-    char told[120];                 /* more about it, for a reader who points at it */
+    char tip[120];                  /* more about it, for a reader who points at it */
 };
 
 /* A horizontal bar (or point) of a category. */
@@ -114,7 +114,7 @@ struct chart {
     /* All panels are lines, or bars, over the same x axis, which has its numbers and name below the last one. */
     bool one_axis, zero_line;
     double x_lo, x_hi;
-    char before_zero[80], after_zero[80]; /* what happens on either side of x = 0; "": nothing */
+    char before_zero[80], after_zero[80]; /* what runs on either side of x = 0; "": nothing */
     size_t n_spans;
     struct chart_span *spans; /* in order of x */
     char note[160];           /* a line below all panels */

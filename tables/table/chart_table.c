@@ -90,7 +90,7 @@ static bool categories_alike(const struct chart_panel *p, size_t a, size_t b, do
     return i == p->n_bars && k == p->n_bars;
 }
 
-/* In the bars of the first category of a group: the means, the outermost limits, and the text that all have. */
+/* Merges a group into the bars of its first category: the means, the outermost limits, and the text that all have. */
 static void merge_group(struct chart_panel *p, const size_t *group, size_t g, size_t members)
 {
     for (size_t i = next_bar(p, g, 0), number = 0; i < p->n_bars; i = next_bar(p, g, i + 1), number++) {

@@ -58,8 +58,7 @@ struct picture {
     struct chart_bar look; /* of the bars: colour, dot */
     /* Fills a cell that has a value; NULL: the value, with two decimals. */
     void (*cell)(const struct table *t, size_t row, struct chart_cell *cell);
-    const char
-        *omitted; /* what rows are called in the note on those for which there is no place; NULL: all are drawn */
+    const char *omitted; /* the name of rows in the note on those for which there is no place; NULL: all are drawn */
 };
 /* Adds its panels to a chart. */
 void chart_table_draw(const struct picture *p, const struct table *t, struct chart *c);

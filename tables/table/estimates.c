@@ -172,9 +172,9 @@ void estimates_note_levels(struct table *t, const struct table *frequency)
 {
     const char *cpu = table_setting(t, "measured_cpu");
     char why[SUPPORT_WHY_MAX], text[SUPPORT_WHY_MAX + sizeof NONE];
-    bool told = estimates_levels(frequency, cpu ? atoi(cpu) : -1, why);
+    bool reported = estimates_levels(frequency, cpu ? atoi(cpu) : -1, why);
     snprintf(text, sizeof text, NONE "%s", why);
-    table_set_setting(t, NOTED, told ? "told" : text);
+    table_set_setting(t, NOTED, reported ? "told" : text);
     const char *moves = frequency ? table_setting(frequency, FREQUENCY_MOVES) : NULL;
     if (moves)
         table_set_setting(t, FREQUENCY_MOVES, moves);
@@ -249,5 +249,5 @@ enum estimates_wait_support estimates_wait_support(const struct table *t, size_t
         if (!estimates_above(&plain, &slow))
             return WAIT_NOT_SLOWER;
     }
-    return is_contradicted(t, row, &wait, against) ? WAIT_CONTRADICTED : WAIT_TOLD;
+    return is_contradicted(t, row, &wait, against) ? WAIT_CONTRADICTED : WAIT_REPORTED;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the rows of tables can carry: whether a value has limits, whether two values agree within theirs, whether there
- * are levels at all. Findings and exports report nothing that does not pass these. Pure.
- */
+/* Tests of what the rows of tables support: a value has limits, two values agree within theirs, there are levels at
+ * all. Findings and exports report nothing that does not pass these. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -36,8 +34,9 @@ bool estimates_agree(const struct estimate *a, const struct estimate *b, double 
  * to be, in its unit: of frequencies that, else 0.2 % of `value`, 0.05 us at least, 0.01 of shares; of what is counted
  * nothing. */
 double estimates_least_difference(const struct table_column *c, double value);
-/* By how much half the width of 95 % limits is to be widened for limits beyond which `tail` is left on either side: the
- * ratio of the quantiles of Student's t of so many degrees of freedom; 0: not known, of the normal distribution. */
+/* Returns by how much half the width of 95 % limits is to be widened for limits beyond which `tail` is left on either
+ * side: the ratio of the quantiles of Student's t of so many degrees of freedom; 0: not known, of the normal
+ * distribution. */
 double estimates_widening(double tail, double freedom);
 /* True if two frequencies (GHz) are the same. Half widths of their limits may be NaN: not known. */
 bool estimates_frequency_same(double a, double a_half, double b, double b_half);
@@ -77,16 +76,16 @@ bool estimates_noted_floating(const struct table *t);
 /* ---- waits: rows `wait` of the table relaxation ---- */
 
 enum estimates_wait_support {
-    WAIT_TOLD,
+    WAIT_REPORTED,
     WAIT_NO_LIMITS,    /* of the wait, or of the frequencies around it */
     WAIT_NOT_SLOWER,   /* the frequency before the rise is not below that of plain code by the limits of both */
     WAIT_CONTRADICTED, /* another row of the same pair and number of active cores shows another wait */
 };
 /*
- * What the table itself says for or against the wait of a row. Columns that it does not have are not looked at. Waits
- * of a pair agree that differ by no more than their limits and what single waits scatter by (sd_us, at least 2 % and
- * 2 us), where twice a wait is the wait, too (mode 2). Of the rows of toggling those with pauses that are longer than
- * the wait count, and those in most of whose pauses the frequency rises; and the longest pause, because it is
- * longer than the wait that was found before it was chosen. *against: the row that contradicts.
+ * Searches the table itself for support of the wait of a row, or for contradictions. Missing columns are ignored. Waits
+ * of a pair agree that differ by no more than their limits and what single waits scatter by (sd_us, at least 2 % and 2
+ * us), where twice a wait is the wait, too (mode 2). Of the rows of toggling those with pauses that are longer than the
+ * wait count, and those in most of whose pauses the frequency rises; and the longest pause, because it is longer than
+ * the wait that was found before it was chosen. *against: the row that contradicts.
  */
 enum estimates_wait_support estimates_wait_support(const struct table *t, size_t row, size_t *against);

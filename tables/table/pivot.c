@@ -287,7 +287,7 @@ const char *pivot_number_text(const struct table_column *c, double x, char out[E
     return out;
 }
 
-/* In one line, or in two where a heading has a line break. */
+/* Prints headings in one line, or in two where one has a line break. */
 void pivot_headings(struct pivot *p, const struct pivot_field *fields, size_t n)
 {
     bool two = false;
@@ -379,8 +379,8 @@ static bool together(const struct pivot_list *l, const struct table *t, size_t a
     return view_has(l, t, b) && (!l->each || table_same(t, a, b, l->each));
 }
 
-/* Of the rows that are together with `of`, which is the first of them, those that are the first of their value in a
- * column (NULL: `of` alone). Returns how many. */
+/* Finds, among the rows that are together with `of`, which is the first of them, those that are the first of their
+ * value in a column (NULL: `of` alone). Returns how many. */
 static size_t first_rows(const struct pivot_list *l, const struct table *t, size_t of, const char *column, size_t *rows)
 {
     size_t n = 0;

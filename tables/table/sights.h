@@ -23,7 +23,7 @@ struct sight {
 };
 /*
  * Looks at the samples that lie within from_us..to_us. Returns NULL and fills *out, or a few words that say why the
- * repetition tells nothing: too few samples, or the program was interrupted for so long that the core may have changed
+ * repetition says nothing: too few samples, or the program was interrupted for so long that the core may have changed
  * its level meanwhile.
  */
 const char *sights_look(const struct trace *t, struct sights_span s, double from_us, double to_us, struct sight *out);

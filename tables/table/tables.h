@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Measuring a table: which cells it has on a machine, what the machine does for each, and what of the result
- * goes into which row. A probe brings the traces, the analysis reads them; this room only joins the two, so that a
+ * goes into which row. A probe brings the traces, the analysis reads them; this directory only joins the two, so that a
  * user of the library can measure a table without the command line.
  *
  * A cell is what is measured in one go, and all of it that is kept: a run that was cut off goes on with the next cell.
@@ -26,7 +26,7 @@ enum {
     TABLES_CORES_MAX = 1024,
     TABLES_CELL_ID_MAX = 120,
     TABLES_PROMISED_MAX = 10,
-    TABLES_TOLD_MAX = 600
+    TABLES_IN_FORCE_MAX = 600
 };
 
 /* Refinements of the environment, in this order (doc/quiet-machine.md): each in addition to those before it. */
@@ -63,10 +63,10 @@ struct tables_options {
     double burst_count, burst_every_us; /* burst: only of so many instructions every so many us; 0: all */
     /*
      * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: none can be had
-     * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `told` (of size
+     * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `in_force` (of size
      * TABLES_TOLD_MAX) receives what is in force, "" for nothing.
      */
-    int (*refine)(void *refine_data, enum refinement r, char *told, struct machine_error *err);
+    int (*refine)(void *refine_data, enum refinement r, char *in_force, struct machine_error *err);
     void *refine_data;
     bool brief;           /* --brief: fewer cells and repetitions, for tests and a first look */
     const char *data_dir; /* NULL: the built-in default */
@@ -76,7 +76,7 @@ struct tables_context {
     struct machine *machine;
     struct machine_info info; /* of the machine before it was prepared */
     const struct tables_options *options;
-    /* Asked now and then while a cell is measured, with the part of it that is done (0..1). Non-zero: stop; measure()
+    /* Called now and then while a cell is measured, with the part of it that is done (0..1). Non-zero: stop; measure()
      * then returns MACHINE_FAILED and the cell is not kept. May be NULL. */
     int (*progress)(void *data, double part);
     void *data;
@@ -127,10 +127,10 @@ enum tables_choice {
 };
 
 /*
- * What of a table says something of the processor, and so stands in an entry drafted of it (output/validate/draft.h):
- * what selects rows, and the values; of those rows alone in which the column `only` is one of `is`, commas between them
- * (NULL: of all). Where that column is `found_in`, the column `found` is what was found and selects nothing. Without
- * values nothing does.
+ * The columns of a table that describe the processor, and so become part of an entry drafted from it
+ * (output/validate/draft.h): `keys` select rows, `values` are the figures. Only rows count in which the column `only`
+ * is one of `is`, separated by commas (NULL: all rows). Where that column is `found_in`, the column `found` is a result
+ * and selects nothing. Without values the table contributes nothing.
  */
 enum { TABLES_DRAFTED_KEYS = 6, TABLES_DRAFTED_VALUES = 4, TABLES_UNCOMPARED = 4 };
 struct tables_drafted {
@@ -147,7 +147,7 @@ bool tables_drafted_key(const struct tables_drafted *d, const char *key, const c
 #define TABLE_KIND_VIEWS(list) .views = list, .n_views = sizeof list / sizeof *list
 #define TABLE_KIND_PICTURES(list) .pictures = list, .n_pictures = sizeof list / sizeof *list
 
-/* All that is known of a table, but for what its rows hold: nothing outside of its room names it. */
+/* All that is known of a table, but for what its rows hold: nothing outside of its directory names it. */
 struct table_kind {
     const char *name;   /* "frequency" */
     const char *title;  /* "Frequency by license level and active cores" */
@@ -241,8 +241,8 @@ enum tables_cores {
     CORES_DOUBLED, /* 1, 2, 4, ... */
     CORES_EVERY
 };
-/* Those of --active-cores (0 = all), else `otherwise`. Ascending, each once, none above the cores that may be used.
- * Returns how many, at most TABLES_CORES_MAX. */
+/* The numbers of --active-cores (0 = all), else `otherwise`. Ascending, each once, none above the cores that may be
+ * used. Returns how many, at most TABLES_CORES_MAX. */
 size_t tables_active_cores(const struct tables_context *x, enum tables_cores otherwise, unsigned *out);
 /* machine_setup with what the options say about CPUs, co-runners and siblings, for this cell. */
 struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c);
@@ -253,10 +253,8 @@ int tables_on_progress(void *data, unsigned done, unsigned wanted);
 
 /* ---- measuring ---- */
 
-/*
- * Where finished cells are kept. load: the text that was stored for a cell, malloc'ed, or NULL; store: keeps it for
- * good before it returns; refused: what was loaded is not this cell, which is measured again. Each may be NULL.
- */
+/* The store of finished cells. load: the text that was stored for a cell, malloc'ed, or NULL; store: keeps it for good
+ * before it returns; refused: what was loaded is not this cell, which is measured again. Each may be NULL. */
 struct tables_store {
     char *(*load)(void *data, const struct table_kind *k, const struct cell *c);
     int (*store)(void *data, const struct table_kind *k, const struct cell *c, const char *json,

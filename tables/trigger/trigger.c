@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What triggers a license level. The cells: trigger_kernel.c, trigger_others.c.
- */
+/* Which code triggers a license level. The cells: trigger_kernel.c, trigger_others.c. */
 #include "tables/trigger/trigger.h"
 
 #include <math.h>
@@ -32,7 +30,7 @@ static const struct table_column columns[] = {
     {"freq_with_ghz", "GHz", TABLE_REAL, false, 3},
     TABLE_LIMITS("ipc_ratio", "", 3),               /* of code on dirty registers, against the same on clean ones */
     {"longest_us", "us", TABLE_REAL, false, 0},     /* the longest burst that was tried */
-    {"window_from_us", "us", TABLE_REAL, false, 0}, /* what was looked at, after the burst; < 0: before its end */
+    {"window_from_us", "us", TABLE_REAL, false, 0}, /* the window looked at, after the burst; < 0: before its end */
     {"window_to_us", "us", TABLE_REAL, false, 0},
     {"warmup_us", "us", TABLE_REAL, false, 0},
     {"period_us", "us", TABLE_REAL, false, 2},
@@ -134,13 +132,13 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     return MACHINE_OK;
 }
 
-static int measure_at(const struct tables_context *x, const struct cell *c, bool only_lower, bool *told,
+static int measure_at(const struct tables_context *x, const struct cell *c, bool only_lower, bool *enough,
                       struct table *rows, struct machine_error *err)
 {
-    int status = trigger_kinds[c->number[0]].measure(x, c, only_lower, told, rows, err);
+    int status = trigger_kinds[c->number[0]].measure(x, c, only_lower, enough, rows, err);
     if (status != MACHINE_CANNOT)
         return status;
-    *told = true; /* another number of cores is no substitute for what is not clear at this one */
+    *enough = true; /* another number of cores is no substitute for what is not clear at this one */
     trigger_put_missing(c, rows, trigger_kinds[c->number[0]].name, c->a.density, "%s%s%s", err->text,
                         err->remedy[0] ? "; " : "", err->remedy);
     return MACHINE_OK;
@@ -152,13 +150,13 @@ static int measure_at(const struct tables_context *x, const struct cell *c, bool
  */
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
-    bool told = false;
-    int status = measure_at(x, c, false, &told, rows, err);
-    if (status != MACHINE_OK || told || x->options->n_active || c->active_cores <= 1)
+    bool enough = false;
+    int status = measure_at(x, c, false, &enough, rows, err);
+    if (status != MACHINE_OK || enough || x->options->n_active || c->active_cores <= 1)
         return status;
     struct cell one = *c;
     one.active_cores = 1;
-    return measure_at(x, &one, true, &told, rows, err);
+    return measure_at(x, &one, true, &enough, rows, err);
 }
 
 const struct table_kind table_trigger = {

@@ -21,7 +21,7 @@ struct trigger_look {
     bool lower, unsure;           /* a lower frequency or a higher level; may be lower, by less than can be reported */
     bool throttled, undecided;    /* at first, or nobody can tell */
     struct estimate instructions; /* until then: at least; at most, with the first slow sample */
-    double below, lasts_us;       /* what would have been found: a rate below this part of the full one, for so long */
+    double below, lasts_us;       /* detectable throttling: a rate below this part of the full one, for so long */
     double settled_us;            /* from its first instruction until it runs as it keeps running */
     double back_us, back_usual_us, back_most_us; /* of plain code after it until it leaves that level; 0: not lower */
 };
@@ -43,12 +43,13 @@ enum { TRIGGER_GRADES_MAX = 4 };
 
 struct trigger_grades {
     size_t n;
-    bool counted; /* grades are license levels, told by the counters; else ranks of the frequencies seen */
+    bool counted; /* grades are license levels, read from the counters; else ranks of the frequencies seen */
     /* mean of the repetitions, as a ratio to that without a burst; NaN: a level that was not seen */
     double freq[TRIGGER_GRADES_MAX];
 };
 
-/* Whether a further repetition reaches this grade (>= 1): nearer to it, in frequency, than to the one above. */
+/* Returns true if a further repetition reaches this grade (>= 1): it is nearer to it, in frequency, than to the one
+ * above. */
 bool trigger_reaches(const struct sight *s, const struct trigger_grades *g, int grade);
 
 /* ---- ... by how the plain code after each ran, between two without it ---- */
@@ -67,9 +68,9 @@ struct trigger_bursts {
     const char *what; /* as in the table: "count" */
     struct sequence sequence;
     struct payload plain;
-    struct segment null;         /* what is run instead of a burst */
+    struct segment null;         /* runs instead of a burst */
     double period_us, warmup_us; /* of samples; of plain code before a burst */
-    double from_us, to_us;       /* what is looked at, after the burst; before 0: of the burst itself */
+    double from_us, to_us;       /* the window looked at, after the burst; before 0: of the burst itself */
     double room_us;              /* bursts may last so long */
     double longest_us;           /* the longest burst so far */
     double change;               /* of log frequency that tells that the level changed meanwhile; 0: not checked */
@@ -102,7 +103,7 @@ int trigger_bursts_begin(struct trigger_bursts *b, struct machine_error *err);
 void trigger_bursts_end(struct trigger_bursts *b);
 /*
  * One repetition: warm-up in plain code, the segments (at most SEQUENCE_SEGMENTS_MAX - 3), plain code, and then `last`,
- * unless NULL, for a moment; one of the null before it and one after. Those that tell nothing are discarded and made
+ * unless NULL, for a moment; one of the null before it and one after. Those that say nothing are discarded and made
  * up for. What was seen is added to b->seen. MACHINE_CANNOT: all were invalid, or in too many of them something changed
  * while it was looked at.
  */
@@ -116,10 +117,10 @@ int trigger_bursts_run(struct trigger_bursts *b, const struct segment *segments,
 typedef int trigger_round(struct trigger_bursts *b, struct machine_error *err);
 int trigger_bursts_rounds(struct trigger_bursts *b, unsigned least, size_t kinds, trigger_round *round, double share,
                           struct trigger_grades *grades, struct machine_error *err);
-/* That the plain code after the repetitions of a kind is not throttled any more; else MACHINE_CANNOT. */
+/* Checks that the plain code after the repetitions of a kind is no longer throttled; else MACHINE_CANNOT. */
 int trigger_bursts_settled(const struct trigger_bursts *b, size_t kind, struct machine_error *err);
-/* What those of a kind agree on, as trigger_agreed; their frequency, and that without a burst; its ratio, and that of
- * the rates. */
+/* The level that those of a kind agree on, as trigger_agreed; their frequency, and that without a burst; its ratio, and
+ * that of the rates. */
 int trigger_bursts_agreed(const struct trigger_bursts *b, size_t kind);
 struct estimate trigger_bursts_freq(const struct trigger_bursts *b, size_t kind);
 struct estimate trigger_bursts_null(const struct trigger_bursts *b, size_t kind);
@@ -128,7 +129,7 @@ struct estimate trigger_bursts_rate(const struct trigger_bursts *b, size_t kind)
 
 /* ---- tables/trigger/trigger_rows.c ---- */
 
-/* Whether a ratio is surely below 1, by more than its null and than the least step of a clock. */
+/* Returns true if a ratio is surely below 1, by more than its null and than the smallest step of a clock. */
 bool trigger_lower(const struct estimate *ratio, const struct estimate *null);
 /* ... or surely below 1, but by too little to be distinguished from a clock that moves by itself. */
 bool trigger_unsure(const struct estimate *ratio, const struct estimate *null);
@@ -143,30 +144,30 @@ struct trigger_row {
     const struct trigger_look *look; /* of "nothing": what would have been found. May be NULL */
     size_t n;
 };
-/* "level 1", "throttle only", "nothing", "lower frequency" where no counter tells which level it is, or "undecided". */
+/* "level 1", "throttle only", "nothing", "lower frequency" where no counter says which level it is, or "undecided". */
 const char *trigger_asks(bool lower, bool unsure, bool throttled, double level);
 /* A row of what was seen by brackets, and one that bursts show. */
 struct trigger_row trigger_row_of(const struct trigger_look *look, const char *what, unsigned density);
 void trigger_put_row(const struct cell *c, struct table *rows, const struct trigger_row *r);
 void trigger_put_bursts(const struct trigger_bursts *b, struct table *rows);
-/* What could not be measured, for `why`, formatted, and what would help. */
+/* Adds an entry of what could not be measured: `why`, formatted, and what would help. */
 __attribute__((format(printf, 5, 6))) void
 trigger_put_missing(const struct cell *c, struct table *rows, const char *what, unsigned density, const char *why, ...);
-/* That the repetitions of `of` do not agree, as missing. */
+/* Adds as missing that the repetitions of `of` do not agree. */
 void trigger_put_disagreement(const struct trigger_bursts *b, struct table *rows, const char *of);
 
 /* ---- the cells ---- */
 
-/* Measures a cell. only_lower: nothing where nothing shows a lower frequency; *told is set where something does, where
- * levels are counted, or where nobody can tell. */
-typedef int trigger_measure_cell(const struct tables_context *x, const struct cell *c, bool only_lower, bool *told,
+/* Measures a cell. only_lower: nothing where nothing shows a lower frequency; *enough is set if something does, if
+ * levels are counted, or if nobody can tell. */
+typedef int trigger_measure_cell(const struct tables_context *x, const struct cell *c, bool only_lower, bool *enough,
                                  struct table *rows, struct machine_error *err);
 trigger_measure_cell trigger_kernel, trigger_mixture, trigger_dirty;
 /* tables/trigger/trigger_count.c: bursts of a kernel, whose look is known, of many lengths. */
 int trigger_count(const struct tables_context *x, const struct cell *c, const struct trigger_look *look,
                   struct table *rows, struct machine_error *err);
 
-/* tables/trigger/trigger_rank.c: levels that no counter tells */
+/* tables/trigger/trigger_rank.c: levels that no counter shows */
 int trigger_conclude(struct table *t);
 /* A row's frequency against that of plain code: the ratio, or where it has none, of the two frequencies. */
 struct estimate trigger_ratio(const struct table *t, size_t row);

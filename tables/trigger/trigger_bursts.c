@@ -15,7 +15,7 @@
 #include "tables/trigger/trigger.h"
 #include "util/order.h"
 
-/* What stands in a burst's place where there is none, us: no longer than a sample. */
+/* Length of the segment that stands for a burst where there is none, us: no longer than a sample. */
 #define MOMENT_US 0.5
 /* TRIES: for one repetition that counts. UNSETTLED_LEAST: the level changed in so many, so that it is no exception. */
 enum { TRIES = 12, UNSETTLED_LEAST = 10 };
@@ -30,13 +30,13 @@ enum { TRIES = 12, UNSETTLED_LEAST = 10 };
 #define WARMUP_MOST_US 30e3
 /* Between a window and the transitions around it, us: ten samples. */
 #define MARGIN_US 10.0
-/* Where the window lies when nothing speaks against it: transitions take up to about 100 us (G 3.2.2), licenses last
- * 650 us and more (D). */
+/* The usual beginning of the window: transitions take up to about 100 us (G 3.2.2), licenses last 650 us and more (D).
+ *  */
 #define USUAL_FROM_US 150.0
 #define WINDOW_US 100.0
-/* Of either half of a window: their median needs so many. */
+/* The least samples in either half of a window, for their median. */
 enum { SAMPLES_LEAST = 6 };
-/* Of the repetitions of a kind, so many reach the grade that they agree on, ... */
+/* Share of the repetitions of a kind that must reach the grade that they agree on, ... */
 #define AGREE 0.8
 /* ... and so many at most go beyond it, which 1 - AGREE is not quite. */
 #define BEYOND 0.2

@@ -31,7 +31,7 @@ struct search {
     const struct trigger_look *look;
     double long_us;
     double long_count;        /* counted instructions of a burst that lasts so long */
-    struct trigger_row plain; /* what a row has of them in any case */
+    struct trigger_row plain; /* the fields that all rows share */
     struct trigger_grades grades;
     int grade;
     struct threshold_trial trial[BURSTS_SEEN_MAX];
@@ -149,7 +149,7 @@ static void count_row(const struct search *s, struct table *rows, struct trigger
         table_put_number(rows, "spread", sigma / count.value);
 }
 
-/* What the references are: plain code, long bursts and shortest ones in turn. */
+/* The references: plain code, long bursts and shortest ones in turn. */
 enum { PLAIN, LONG, SHORT, KINDS };
 
 static int reference_round(struct trigger_bursts *b, struct machine_error *err)
@@ -173,7 +173,7 @@ static void count_throttle_row(const struct search *s, struct table *rows, const
         count_row(s, rows, &r, *instructions, 0, s->b->rounds);
 }
 
-/* What the references of a kind request, whose grade is above that of plain code. */
+/* The row of a kind of reference whose grade is above that of plain code. */
 static struct trigger_row row_of_kind(const struct search *s, size_t kind, int grade)
 {
     struct trigger_row r = s->plain;
@@ -189,7 +189,7 @@ static int level_rows(struct search *s, struct table *rows, int plain, int from,
     static const struct estimate unknown = {NAN, NAN, NAN};
     int status = MACHINE_OK;
     if (from > plain) {
-        /* what the shortest bursts request is requested by so few */
+        /* the level of the shortest bursts is requested by so few */
         const double most = s->kernel->counted;
         struct trigger_row r = row_of_kind(s, SHORT, from);
         count_row(s, rows, &r, (struct estimate){most, 1, most}, 0, s->b->rounds);
@@ -211,7 +211,7 @@ static int level_rows(struct search *s, struct table *rows, int plain, int from,
     return status;
 }
 
-/* Whether the longest bursts request what the kernel requests when it keeps running. */
+/* Returns true if the longest bursts request the same level as the kernel does when it keeps running. */
 static bool as_steady(const struct search *s, int at_long)
 {
     const struct estimate ratio = trigger_bursts_ratio(s->b, LONG);

@@ -57,7 +57,7 @@ static struct probe *find_probe(struct density *d, unsigned density)
     return NULL;
 }
 
-/* Whether it is throttled, of code that is not lower; what denser code is that still sparser code is taken to be. */
+/* Looks if a kernel that lowers no frequency is throttled; it is taken to be if sparser code of it is. */
 static int look_for_throttling(struct density *d, const struct payload *plain, const struct payload *kernel,
                                struct probe *p, struct machine_error *err)
 {
@@ -114,7 +114,7 @@ static int search(struct density *d, struct machine_error *err)
     for (int demand = find_probe(d, RARE)->demand + 1; demand <= find_probe(d, 1)->demand && status == MACHINE_OK;
          demand++) {
         unsigned dense = 1, sparse = RARE;
-        for (size_t i = 0; i < d->n; i++) { /* what earlier bisections have shown */
+        for (size_t i = 0; i < d->n; i++) { /* results of earlier bisections */
             const struct probe *p = &d->probe[i];
             if (p->demand >= demand && p->density > dense)
                 dense = p->density;
@@ -169,14 +169,14 @@ static void count_row(const struct density *d, struct table *rows)
         table_put_limits(rows, "count", look->instructions.value, look->instructions.lo, look->instructions.hi);
 }
 
-static int density_measure(struct density *d, bool *told, struct table *rows, struct machine_error *err)
+static int density_measure(struct density *d, bool *enough, struct table *rows, struct machine_error *err)
 {
     const struct payload plain = kernel_named(TRIGGER_PLAIN);
     int status = density_look(d, d->cell->a.density, err);
     if (status != MACHINE_OK)
         return status;
     struct trigger_look dense = d->probe[0].look; /* probes are sorted later */
-    *told = dense.lower || dense.unsure || !isnan(dense.level);
+    *enough = dense.lower || dense.unsure || !isnan(dense.level);
     if (d->only_lower && !dense.lower)
         return MACHINE_OK;
     if (!dense.lower)
@@ -196,7 +196,7 @@ static int density_measure(struct density *d, bool *told, struct table *rows, st
     return status;
 }
 
-int trigger_kernel(const struct tables_context *x, const struct cell *c, bool only_lower, bool *told,
+int trigger_kernel(const struct tables_context *x, const struct cell *c, bool only_lower, bool *enough,
                    struct table *rows, struct machine_error *err)
 {
     struct density *d = calloc(1, sizeof *d);
@@ -205,7 +205,7 @@ int trigger_kernel(const struct tables_context *x, const struct cell *c, bool on
     d->context = x;
     d->cell = c;
     d->only_lower = only_lower;
-    int status = density_measure(d, told, rows, err);
+    int status = density_measure(d, enough, rows, err);
     free(d);
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What code requests when it keeps running: its frequency against that of plain code around it, within milliseconds,
- * and the switch to it and back, each beside its null. Transitions and waits differ from processor to processor by more
- * than any fixed time allows for.
+ * Measures what code requests when it keeps running: its frequency against that of plain code around it, within
+ * milliseconds, and the switch to it and back, each beside its null. Transitions and waits differ from processor to
+ * processor by more than any fixed time allows for.
  */
 #include <math.h>
 #include <string.h>
@@ -24,7 +24,7 @@ enum { ROUNDS_LEAST = 8, ROUNDS_MOST = 400, RUNS = 100 };
 /* Recorded after a switch, us, to begin with: guarded_switch() goes on for longer where it is not over. */
 #define RISE_US 1500.0
 #define FALL_US 200.0
-#define WAIT_SCATTER 0.05 /* what single waits may be shorter by */
+#define WAIT_SCATTER 0.05 /* single waits may be shorter by this */
 
 /* ---- steady ---- */
 

@@ -74,7 +74,8 @@ static int mixture_look(const struct tables_context *x, const struct cell *c, co
     return status;
 }
 
-/* Where the parts have settled, as late as their levels are kept: the mixture may request more, and settle later. */
+/* Begins where the parts have settled, as late as their levels are kept: the mixture may request more, and settle
+ * later. */
 static int mixture_begin(struct trigger_bursts *b, const struct trigger_look look[2], struct machine_error *err)
 {
     double settled = fmax(look[0].settled_us, look[1].settled_us) - PARTS * PART_US, back = INFINITY;
@@ -103,7 +104,7 @@ static void mixture_put(const struct trigger_bursts *b, struct trigger_row *r, c
     }
 }
 
-int trigger_mixture(const struct tables_context *x, const struct cell *c, bool only_lower, bool *told,
+int trigger_mixture(const struct tables_context *x, const struct cell *c, bool only_lower, bool *enough,
                     struct table *rows, struct machine_error *err)
 {
     const struct payload plain = kernel_named(TRIGGER_PLAIN), part[2] = {c->a, c->b};
@@ -115,8 +116,8 @@ int trigger_mixture(const struct tables_context *x, const struct cell *c, bool o
     int status = trigger_look_steady(x, c, &plain, part, 2, look, err);
     if (status != MACHINE_OK)
         return status;
-    *told = look[0].lower || look[1].lower || !isnan(look[0].level);
-    if (only_lower && !*told)
+    *enough = look[0].lower || look[1].lower || !isnan(look[0].level);
+    if (only_lower && !*enough)
         return MACHINE_OK;
     status = mixture_look(x, c, &plain, part, look, err);
     if (status == MACHINE_OK)
@@ -145,8 +146,8 @@ static int dirty_round(struct trigger_bursts *b, struct machine_error *err)
     return status == MACHINE_OK ? trigger_bursts_run(b, &dirty, 1, &b->null.payload, err) : status;
 }
 
-int trigger_dirty(const struct tables_context *x, const struct cell *c, bool only_lower, bool *told, struct table *rows,
-                  struct machine_error *err)
+int trigger_dirty(const struct tables_context *x, const struct cell *c, bool only_lower, bool *enough,
+                  struct table *rows, struct machine_error *err)
 {
     const struct payload clean = kernel_named(c->a.kernel->name);
     struct trigger_look look;
@@ -159,8 +160,8 @@ int trigger_dirty(const struct tables_context *x, const struct cell *c, bool onl
         status = trigger_look_rise(x, c, &c->b, &clean, &look, err);
     if (status != MACHINE_OK)
         return status;
-    *told = look.lower || !isnan(look.level);
-    if (only_lower && !*told)
+    *enough = look.lower || !isnan(look.level);
+    if (only_lower && !*enough)
         return MACHINE_OK;
     /* how long the clean kernel keeps the core slow: only what is slow longer is due to what the dirty one left */
     b.null = (struct segment){clean, DIRTY_BURST_US, true};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Levels where no counter tells them: by the frequencies below that of plain code. */
+/* Levels where no counter shows them: by the frequencies below that of plain code. */
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
@@ -71,10 +71,10 @@ static void rank_row(struct table *t, size_t row, const struct ranks *r)
         if (isnan(table_number(t, row, level[i])) && found >= 0)
             table_set_number(t, row, level[i], found);
     }
-    double asked = table_number(t, row, "level");
-    if (table_says(t, row, "asks", ASKS_LOWER) && asked > 0) {
+    double stated = table_number(t, row, "level");
+    if (table_says(t, row, "asks", ASKS_LOWER) && stated > 0) {
         char text[20];
-        snprintf(text, sizeof text, "level %.0f", asked);
+        snprintf(text, sizeof text, "level %.0f", stated);
         table_set_text(t, row, "asks", text);
     }
 }
@@ -97,8 +97,8 @@ static bool same_question(const struct table *t, size_t a, size_t b)
            table_says(t, a, "what", table_text(t, b, "what")) && table_says(t, a, "with", table_text(t, b, "with"));
 }
 
-/* Whether all that lowers the frequency at some number of cores lowers it at this one: else what is missing here may
- * lie between the frequencies that are there, or be one of those at which nothing is lowered. */
+/* Returns true if everything that lowers the frequency at some number of cores lowers it at this one: otherwise a
+ * missing frequency may lie between those that are there, or be one at which nothing is lowered. */
 static bool all_lower(const struct table *t, double cores)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
@@ -113,8 +113,8 @@ static bool all_lower(const struct table *t, double cores)
     return true;
 }
 
-/* Whether dense code of this kind was measured: what lowers the frequency at another number of cores is measured at
- * this one, too. */
+/* Returns true if dense code of this kind was measured: code that lowers the frequency at another number of cores is
+ * measured at this one, too. */
 static bool measured_kind(const struct table *t, unsigned width, enum kernel_weight weight)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
@@ -139,8 +139,8 @@ static bool all_kinds(const struct table *t, double cores)
     return true;
 }
 
-/* Whether all rows of a mode are of one level: they scatter as their limits say, and no limit reaches as far as another
- * level is. */
+/* Returns true if all rows of a mode are of one level: they scatter as their limits say, and no limit reaches as far as
+ * another level is. */
 static bool one_level(const struct table *t, double cores, const struct ranks *r, size_t mode)
 {
     double weights = 0, sum = 0, squares = 0, farthest = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What all rows of the table have in common. */
+/* Shared by all rows of the table. */
 #include <math.h>
 #include <stdio.h>
 
@@ -40,7 +40,7 @@ struct trigger_row trigger_row_of(const struct trigger_look *look, const char *w
                                 .n = look->n};
 }
 
-/* What would have been found where nothing was. */
+/* The effect that would have been found where nothing was. */
 static void put_detectable(struct table *rows, const struct trigger_row *r)
 {
     char text[120];
@@ -67,7 +67,7 @@ void trigger_put_row(const struct cell *c, struct table *rows, const struct trig
     table_put_text(rows, "asks", r->asks);
     if (r->asks == trigger_asks(false, false, false, NAN) && r->look && r->look->below > 0)
         put_detectable(rows, r);
-    if (!isnan(r->level)) /* the same frequency alone does not tell that it is the same level */
+    if (!isnan(r->level)) /* the same frequency alone does not say that it is the same level */
         table_put_number(rows, "level", r->level);
     estimates_put(rows, "freq_ghz", r->freq);
     estimates_put(rows, "plain_ghz", r->plain);

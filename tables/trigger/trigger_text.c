@@ -85,7 +85,7 @@ static bool asks_no_frequency(const char *asks)
            strcmp(asks, "undecided") == 0;
 }
 
-/* Whether a row may be said to request a level: by the counters, or by a frequency that is lower than that of plain
+/* Returns true if a row may be said to request a level: by the counters, or by a frequency that is below that of plain
  * code by the limits of both. */
 static bool asks_level(const struct table *t, size_t row)
 {
@@ -119,7 +119,7 @@ static void nothing_found(FILE *out, const struct table *t)
     }
 }
 
-/* What a row says is triggered, in a sentence. */
+/* Names what a row triggers, for a sentence. */
 static const char *triggered(const struct table *t, size_t row)
 {
     return table_says(t, row, "asks", "lower frequency") ? "a lower frequency" : table_text(t, row, "asks");
@@ -213,7 +213,7 @@ void trigger_findings(FILE *out, const struct table *t)
     }
     const char *why = counted ? NULL : estimates_no_levels(t);
     if (why && asks && t->n_rows) {
-        fprintf(out, "What triggers a level is not reported: %s.\n", why);
+        fprintf(out, "No triggers of levels are reported: %s.\n", why);
         return;
     }
     tell_unsupported(out, t);
@@ -231,8 +231,8 @@ static double one_in(const struct table *t, size_t row)
 {
     double density = table_number(t, row, "density");
     bool level = isfinite(table_number(t, row, "level")) || table_text(t, row, "asks");
-    bool told = table_text(t, row, "kernel") && density > 0 && level && chart_row_is(t, row, "what", "density");
-    return told ? density < 1 ? 1 / density : density : NAN;
+    bool has_density = table_text(t, row, "kernel") && density > 0 && level && chart_row_is(t, row, "what", "density");
+    return has_density ? density < 1 ? 1 / density : density : NAN;
 }
 
 /* The columns: all densities that have a level, dense ones first. */
@@ -256,7 +256,7 @@ static void density_names(const struct table *t, struct chart *c, struct chart_p
     }
 }
 
-/* A level, or where no counter tells it what the core did instead. */
+/* The level, or, where no counter shows it, what the core did instead. */
 static void level_cell(struct chart_cell *cell, double level, const char *asks)
 {
     bool throttle = asks && strcmp(asks, "throttle only") == 0, nothing = asks && strcmp(asks, "nothing") == 0,

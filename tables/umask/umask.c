@@ -329,8 +329,8 @@ static void add_event(struct umask_setup *s, const struct event *e, unsigned uma
     s->events[s->n_events++].code = event_code_make(e->select, umask);
 }
 
-/* From the cell's i-th umask on, what goes on the counters: single bits, or a combination with its bits where all fit.
- * Returns how many umasks of the cell that is. */
+/* Chooses, from the cell's i-th umask on, events that fit on the counters: single bits, or a combination with its bits
+ * where all fit. Returns how many umasks of the cell that is. */
 static size_t choose_events(const struct event *e, size_t i, size_t end, size_t at_once, struct umask_setup *s)
 {
     size_t bits = (size_t)__builtin_popcount(e->umasks[i]);

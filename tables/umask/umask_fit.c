@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From counts to the meaning of a umask: shares of cycles, what they say of each bit, and the findings. */
+/* Turns counts into the meaning of a umask: shares of cycles, the meaning of each bit, and the findings. */
 #include "tables/umask/umask_fit.h"
 
 #include <math.h>
@@ -420,7 +420,7 @@ struct collected {
     struct meaning_change *changes; /* room for one a row */
 };
 
-/* Of the umask of a row. */
+/* Collects the shares of a row's umask. */
 static void collect(const struct table *t, size_t row, struct collected *c)
 {
     c->input.n_kinds = c->input.n_changes = 0;
@@ -436,7 +436,7 @@ static void collect(const struct table *t, size_t row, struct collected *c)
                                                                        table_number(t, i, "slow_other")};
             continue;
         }
-        /* what is sparse, or waits for itself, may need less than its kind does */
+        /* sparse code, or code that waits for itself, may need less than its kind does */
         if (kernel_parse(name, &p, NULL, 0) == 0 && p.density == 1 && !p.kernel->latency_bound)
             add_share(&c->input, p.kernel->width, p.kernel->weight == KERNEL_HEAVY, share);
     }
@@ -509,7 +509,7 @@ static bool kinds_ran(const struct table *t, size_t row)
 
 void umask_findings(FILE *out, const struct table *t)
 {
-    size_t disagreeing = 0, told = 0, documented = 0;
+    size_t disagreeing = 0, reported = 0, documented = 0;
     bool all_kinds = true;
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *reading = table_text(t, row, "reading"), *document = table_text(t, row, "documented");
@@ -525,11 +525,11 @@ void umask_findings(FILE *out, const struct table *t)
         disagreeing += table_text(t, row, "disagrees") != NULL;
         if (!reading || __builtin_popcount(umask) != 1 || strcmp(reading, "nothing") == 0)
             continue;
-        if (told++ == 0)
+        if (reported++ == 0)
             fprintf(out, "Event %02XH, by single umask bits: ", (unsigned)table_number(t, row, "event"));
-        fprintf(out, "%s%02XH %s", told > 1 ? "; " : "", umask, reading);
+        fprintf(out, "%s%02XH %s", reported > 1 ? "; " : "", umask, reading);
     }
-    if (told)
+    if (reported)
         fprintf(out, ".\n");
     if (disagreeing)
         fprintf(out,
@@ -538,5 +538,5 @@ void umask_findings(FILE *out, const struct table *t)
                 disagreeing);
     else if (documented)
         fprintf(out, all_kinds ? "The documented umasks behave as Intel documents them.\n"
-                               : "These kernels do not contradict what Intel documents of its umasks.\n");
+                               : "These kernels do not contradict Intel's documentation of its umasks.\n");
 }

@@ -95,8 +95,9 @@ static const char *percent_text(double fraction, char out[PERCENT_TEXT])
 /* ---- what a cell keeps ---- */
 
 /*
- * What a cell keeps beside its row, as the detail WORKLOAD/REFINEMENT: what was in force, the rounds of a trial, the
- * bytes of the buffer, and what there is without the trials before the mode. A new reference; NULL: out of memory.
+ * Data that a cell keeps beside its row, as the detail WORKLOAD/REFINEMENT: the refinements in force, the rounds of a
+ * trial, the bytes of the buffer, and the statistics without the trials before the mode. kept_json() returns a new
+ * reference; NULL: out of memory.
  */
 struct kept {
     const char *in_force; /* "": nothing was changed */
@@ -115,14 +116,14 @@ static json_t *kept_json(const struct kept *k)
 static bool read_kept(const char *json, char *in_force, struct repeatability *warm)
 {
     json_int_t n = 0;
-    const char *told = "";
+    const char *text = "";
     json_t *j = json_loads(json ? json : "", 0, NULL);
     *warm = (struct repeatability){0};
-    bool read = j && json_unpack(j, "{s:s, s:{s:I, s:F, s:F, s:F, s:F, s:F, s:F}}", "in_force", &told, "warm", "trials",
+    bool read = j && json_unpack(j, "{s:s, s:{s:I, s:F, s:F, s:F, s:F, s:F, s:F}}", "in_force", &text, "warm", "trials",
                                  &n, "mode", &warm->mode, "spread", &warm->spread, "p50", &warm->p50, "p90", &warm->p90,
                                  "p99", &warm->p99, "max", &warm->max) == 0;
     if (read && in_force)
-        snprintf(in_force, TABLES_TOLD_MAX, "%s", told);
+        snprintf(in_force, TABLES_IN_FORCE_MAX, "%s", text);
     warm->n = n > 0 ? (size_t)n : 0;
     json_decref(j);
     return read && n > 0 && warm->mode > 0 && warm->spread >= 0;
@@ -247,7 +248,7 @@ static void put_between(struct table *rows, const struct trials_between *b)
     table_put_number(rows, "smis", b->smis);
 }
 
-static int put_trials(const struct cell *c, const struct trials_result *r, unsigned n, const char *told,
+static int put_trials(const struct cell *c, const struct trials_result *r, unsigned n, const char *in_force,
                       struct table *rows, struct machine_error *err)
 {
     double *scratch = malloc(n * sizeof *scratch);
@@ -255,7 +256,7 @@ static int put_trials(const struct cell *c, const struct trials_result *r, unsig
     if (!scratch)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     struct repeatability all = repeatability_of(r->duration, n, r->seen.resolution, scratch);
-    struct kept kept = {told, (double)r->seen.rounds, (double)r->bytes,
+    struct kept kept = {in_force, (double)r->seen.rounds, (double)r->bytes,
                         repeatability_of(r->duration + all.to_mode, n - all.to_mode, r->seen.resolution, scratch)};
     free(scratch);
     table_add_row(rows);
@@ -285,8 +286,8 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
                                          .data = &progress},
                              .place = workloads[c->number[1]].place};
     struct trials_result r;
-    char told[TABLES_TOLD_MAX] = "";
-    int status = o->refine ? o->refine(o->refine_data, (enum refinement)c->number[0], told, err) : MACHINE_OK;
+    char in_force[TABLES_IN_FORCE_MAX] = "";
+    int status = o->refine ? o->refine(o->refine_data, (enum refinement)c->number[0], in_force, err) : MACHINE_OK;
     if (status == MACHINE_OK)
         status = trials_measure(x->machine, &s, &r, err);
     if (status == MACHINE_CANNOT) {
@@ -296,14 +297,14 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     }
     if (status != MACHINE_OK)
         return status;
-    status = put_trials(c, &r, s.request.trials, told, rows, err);
+    status = put_trials(c, &r, s.request.trials, in_force, rows, err);
     free(r.duration);
     return status;
 }
 
 /* ---- the best without the trials before the mode ---- */
 
-/* Of a workload's rows, the one of the least spread when warm, *out; t->n_rows: there is none. */
+/* Returns the row of a workload with the least spread when warm, *out; t->n_rows: there is none. */
 static size_t best_warm(const struct table *t, const char *workload, struct repeatability *out)
 {
     size_t best = t->n_rows;
@@ -319,27 +320,27 @@ static size_t best_warm(const struct table *t, const char *workload, struct repe
     return best;
 }
 
-/* Writes into `told` what was in force for the rows of a refinement, "" for nothing. */
-static void told_at(const struct table *t, unsigned r, char *told)
+/* Writes into `in_force` what was in force for the rows of a refinement, "" for nothing. */
+static void in_force_at(const struct table *t, unsigned r, char *in_force)
 {
     struct repeatability ignored;
-    told[0] = '\0';
-    for (size_t w = 0; w < N_WORKLOADS && told[0] == '\0'; w++)
-        if (!read_kept(detail_of(t, workloads[w].name, r), told, &ignored))
-            told[0] = '\0';
+    in_force[0] = '\0';
+    for (size_t w = 0; w < N_WORKLOADS && in_force[0] == '\0'; w++)
+        if (!read_kept(detail_of(t, workloads[w].name, r), in_force, &ignored))
+            in_force[0] = '\0';
 }
 
 /* For the complete table: what the last refinement had, and that the interference was of one refinement alone. */
-static void put_steps_told(struct table *t)
+static void put_steps_in_force(struct table *t)
 {
-    char told[TABLES_TOLD_MAX] = "", all[2 * TABLES_TOLD_MAX] = "";
-    for (unsigned r = REFINED_WARM; r-- > REFINED_SETTINGS && told[0] == '\0';)
-        told_at(t, r, told);
-    if (told[0] != '\0')
-        text_list_add(all, sizeof all, "; ", "step by step to: %s", told);
-    told_at(t, REFINED_BUSY, told);
-    if (told[0] != '\0')
-        text_list_add(all, sizeof all, "; ", "in refinement busy alone: %s", told);
+    char in_force[TABLES_IN_FORCE_MAX] = "", all[2 * TABLES_IN_FORCE_MAX] = "";
+    for (unsigned r = REFINED_WARM; r-- > REFINED_SETTINGS && in_force[0] == '\0';)
+        in_force_at(t, r, in_force);
+    if (in_force[0] != '\0')
+        text_list_add(all, sizeof all, "; ", "step by step to: %s", in_force);
+    in_force_at(t, REFINED_BUSY, in_force);
+    if (in_force[0] != '\0')
+        text_list_add(all, sizeof all, "; ", "in refinement busy alone: %s", in_force);
     if (all[0] != '\0')
         table_set_setting(t, "settings", all);
 }
@@ -347,7 +348,7 @@ static void put_steps_told(struct table *t)
 /* Adds the rows `warm`. */
 static int conclude(struct table *t)
 {
-    put_steps_told(t);
+    put_steps_in_force(t);
     for (size_t w = 0; w < N_WORKLOADS; w++) {
         const char *workload = workloads[w].name;
         struct repeatability warm;
@@ -488,14 +489,14 @@ static void print_published(FILE *out, bool colour)
 
 static void print_in_force(FILE *out, const struct table *t)
 {
-    char told[TABLES_TOLD_MAX];
+    char in_force[TABLES_IN_FORCE_MAX];
     struct repeatability ignored;
     for (unsigned r = 0; r < REFINED_WARM; r++)
         for (size_t w = 0; w < N_WORKLOADS; w++) {
-            if (!read_kept(detail_of(t, workloads[w].name, r), told, &ignored))
+            if (!read_kept(detail_of(t, workloads[w].name, r), in_force, &ignored))
                 continue;
-            if (told[0])
-                pivot_note(out, 2, "%s: %s", tables_refinement_names[r], told);
+            if (in_force[0])
+                pivot_note(out, 2, "%s: %s", tables_refinement_names[r], in_force);
             break;
         }
 }
@@ -531,12 +532,12 @@ static void find_axis(const struct table *t, struct chart *c)
 }
 
 static void add_percent(struct chart *c, struct chart_panel *p, const char *category, double fraction,
-                        struct chart_bar look, bool told)
+                        struct chart_bar look, bool labelled)
 {
     char text[PERCENT_TEXT];
     struct estimate e = {fmax(100 * fraction, c->x_lo), NAN, NAN};
     if (isfinite(fraction))
-        chart_add_row(c, p, category, &e, look, told ? percent_text(fraction, text) : "");
+        chart_add_row(c, p, category, &e, look, labelled ? percent_text(fraction, text) : "");
 }
 
 /* Draws what the source has for a refinement. Its last row, dynamic ticks, is a boot option and none that this table

@@ -117,7 +117,7 @@ static json_t *list_of(const struct wake_seen *s, const double *x)
     return list;
 }
 
-/* By so much the clock's readings advance, us; 0: not known. */
+/* The step in which the clock's readings advance, us; 0: not known. */
 static double step_us_of(const struct tables_context *x)
 {
     struct machine_info info;

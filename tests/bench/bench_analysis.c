@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the analysis of a trace costs: samples a second and peak memory for 10^4 to 10^7 samples, and how both grow; for
- * one long recording with many transitions, and for repetitions of one transition. Each measurement is a process of its
- * own, so that its peak memory is its own. Times are of the processor, the best of several below a million samples.
+ * Measures the cost of the analysis of a trace: samples a second and peak memory for 10^4 to 10^7 samples, and how both
+ * grow; for one long recording with many transitions, and for repetitions of one transition. Each measurement is a
+ * process of its own, so that its peak memory is its own. Times are of the processor, the best of several below a
+ * million samples.
  *
  * bench_analysis [LARGEST]     the largest number of samples (10000000)
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a sample of the perf machine and of the kernel helper costs on this CPU, by the number of counters, and how far
- * the frequency that timing finds is from what the cycles say, in repetitions that take turns. Where one of them cannot
- * be used, or has no counters, it says why.
+ * Measures the cost of a sample of the perf machine and of the kernel helper on this CPU, by the number of counters,
+ * and how far the frequency that timing finds is from what the cycles say, in repetitions that take turns. Where one of
+ * them cannot be used, or has no counters, it says why.
  *
  * The cost of a sample, as in bench_sampling: the payload gains so much more in samples at a period of 3 us than at one
  * of 1 us, which gives its rate; what is then missing in the short ones is the cost.
@@ -17,8 +17,8 @@
 enum { REPETITIONS = 60, SAMPLED_US = 300, WARMUP_US = 550, CHOICES = 8, COUNTERS = 7 };
 static const double SHORT_US = 1, LONG_US = 3, FREQUENCY_AIM = 0.005;
 
-/* What hardly a part lacks: C0H is INST_RETIRED.ANY_P on Intel's cores (intel/perfmon, every list) and ex_ret_instr on
- * AMD's (Linux, tools/perf/pmu-events, amdzen*). */
+/* Events that nearly every part has: C0H is INST_RETIRED.ANY_P on Intel's cores (intel/perfmon, every list) and
+ * ex_ret_instr on AMD's (Linux, tools/perf/pmu-events, amdzen*). */
 static const struct counter_spec specs[COUNTERS] = {
     {COUNTER_CYCLES, 0},     {COUNTER_REF_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}, {COUNTER_EVENT, 0x00c0},
     {COUNTER_EVENT, 0x00c0}, {COUNTER_EVENT, 0x00c0}, {COUNTER_EVENT, 0x00c0},
@@ -57,7 +57,8 @@ static int record(struct machine *m, const struct payload *p, unsigned i, struct
     return m->ops->run(m, &request, rec, err);
 }
 
-/* Of the uninterrupted samples: ticks, instructions and cycles each, by the first counter; NaN when there are none. */
+/* Means of the uninterrupted samples: ticks, instructions and cycles each, by the first counter; NaN when there are
+ * none. */
 struct means {
     double ticks, instructions, cycles;
 };

@@ -2,7 +2,7 @@
 /*
  * How many of the profiler's records are added up in a second of processor time, of 10^4 tasks on 64 CPUs, three in ten
  * of them delayed; and how long a result of them takes. Aims: 10^6 records, 100 ms. The best of several runs, because
- * neighbours only slow them down.
+ * neighbors only slow them down.
  */
 #include <math.h>
 #include <stdio.h>

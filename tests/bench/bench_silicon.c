@@ -129,7 +129,7 @@ static void bench_nulls(struct machine *m, const struct machine_info *info, int 
     (void)fflush(stdout);
 }
 
-/* What the table of frequencies is made of, in turn with chains. */
+/* Measures frequencies as the table of frequencies does, in turn with chains. */
 static void bench_table(struct machine *m, const struct machine_info *info, int cpu)
 {
     double off[FREQUENCIES];

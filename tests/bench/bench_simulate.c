@@ -2,7 +2,7 @@
 /*
  * How many rows the simulation plays in a second of processor time on one core, for each policy: rows in memory, four
  * cores, thousands of context switches and some hundred changes of level a second. Aim: 20 million. The best of several
- * runs, because neighbours only slow them down.
+ * runs, because neighbors only slow them down.
  */
 #include <math.h>
 #include <stdio.h>

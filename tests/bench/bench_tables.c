@@ -58,13 +58,13 @@ static void time_all(const char *spec, bool brief)
     struct machine machine;
     struct machine_error error;
     struct tables_options options;
-    char told[1000];
+    char report[1000];
     double total = 0;
     size_t n;
     const struct table_kind *const *kinds = tables_all(&n);
     memset(&error, 0, sizeof(error));
     printf("tables on %s%s\n", spec, brief ? ", brief" : "");
-    if (machine_open(spec, NULL, &machine, told, sizeof(told), &error) != MACHINE_OK) {
+    if (machine_open(spec, NULL, &machine, report, sizeof(report), &error) != MACHINE_OK) {
         printf("  not timed: %s\n", error.text);
         return;
     }

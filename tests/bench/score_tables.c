@@ -18,7 +18,7 @@ static struct model model;
 
 static int usage(void)
 {
-    fputs("usage: score_tables random|wild|world [FIRST_SEED [COUNT [TABLE]]] [-v] [-o]\n", stderr);
+    fputs("usage: score_tables random|wild|scenario [FIRST_SEED [COUNT [TABLE]]] [-v] [-o]\n", stderr);
     return 2;
 }
 
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*draw)(struct model *out, uint64_t seed);
-    } models[] = {{"random", random_model}, {"wild", wild_model}, {"world", world_model}};
+    } models[] = {{"random", random_model}, {"wild", wild_model}, {"scenario", scenario_model}};
     size_t kind = 0;
     while (kind < sizeof models / sizeof *models && strcmp(word[0], models[kind].name) != 0)
         kind++;

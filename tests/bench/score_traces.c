@@ -5,7 +5,7 @@
  * score_traces KIND|all [FIRST_SEED [COUNT]] [-v] [-l]     -v: what was wrong with each bad trace
  *                                                     -l: each duration, with its error and limits, as CSV to stderr
  * score_traces KIND SEED --csv FILE                   writes that trace ("-": to standard output)
- * Exit status: 0; 1 if a kind does not meet what is asked (score_good).
+ * Exit status: 0; 1 if a kind does not meet its requirements (score_good).
  */
 #include <stdio.h>
 

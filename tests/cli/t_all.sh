@@ -69,7 +69,7 @@ find "$dir/cells" -name '*.json' | sort | sed -n 11p >"$tmp/one"
 printf '{"format": ' >"$(cat "$tmp/one")"
 # shellcheck disable=SC2086
 run $short --output "$dir" --resume
-verdict "cells that are gone or broken are measured again, and told" \
+verdict "cells that are gone or broken are measured again, and reported" \
     test "$status" -eq 0 -a -z "$(diff -r "$dir" "$tmp/before" 2>&1)" -a \
     "$(grep -c 'measuring this cell again' "$err")" -eq 1
 
@@ -85,7 +85,7 @@ run $short --output "$tmp/other"
 verdict "a directory that holds something else: status 2, untouched" \
     test "$status" -eq 2 -a "$(ls "$tmp/other")" = file
 run --all --machine model:xeon-gold-6130 --kernels 512fma --output "$tmp/refused"
-verdict "what is refused leaves no directory behind" test "$status" -eq 2 -a ! -e "$tmp/refused"
+verdict "a refused run leaves no directory" test "$status" -eq 2 -a ! -e "$tmp/refused"
 run --all --machine model:core-i7-6700hq --kernels 512fma,512or --brief --output "$tmp/nothing" --quiet
 verdict "kernels that do not run here: the table of workloads alone, and the reasons" \
     test "$status" -eq 0 -a "$(grep -c '^[a-z]' "$tmp/nothing/tables/frequency.csv")" -eq 1 -a \
@@ -106,7 +106,7 @@ one="--all --machine model:xeon-gold-6130 --brief --kernels 64add,512fma --runs 
     run $one --period 0.33333333333 --seed 18446744073709551615 --output "$tmp/third" --resume
 }
 verdict "a period with many digits is the same when it is resumed" test "$status" -eq 0
-verdict "the seed is told to the last digit" \
+verdict "the seed is reported to the last digit" \
     grep -q '^# seed: 18446744073709551615$' "$tmp/third/tables/umask.csv"
 # shellcheck disable=SC2086
 run $short --output "$tmp/empty" --resume

@@ -33,7 +33,7 @@ run --analyze "$tmp/good.csv" --json a.json --seed 5
 run --analyze "$tmp/good.csv" --json b.json --seed 5
 verdict "the same seed gives the same JSON" cmp -s a.json b.json
 
-# a recording tells what its run told: to the last digit, with voltages, with discarded repetitions, on the way up
+# a recording gives the same results as its run: to the last digit, with voltages, with discarded repetitions, on the way up
 for of in 'xeon-gold-6130 128fma:512fma 1' 'xeon-gold-6130 512fma:128fma 2' 'core-i7-6700hq 64add:256or 3' \
     'core-i9-11900k 512or:128fma 4'; do
     # shellcheck disable=SC2086 # three words
@@ -48,7 +48,7 @@ sed '/^#/!s/^\([0-2]\),\([-0-9.]*\),/\1 \2 /' "$tmp/good.csv" |
     awk '/^[0-2] / { sub(/ /, ","); split($1, f, ","); printf "%s,%.2f,%s\n", f[1], f[2] - 31.5, $2; next } 1' \
     >"$tmp/early.csv"
 run --analyze "$tmp/early.csv"
-verdict "a change before the switch is told as that" grep -q 'before the switch and unrelated to it: latency' "$out"
+verdict "a change before the switch is reported as that" grep -q 'before the switch and unrelated to it: latency' "$out"
 run --analyze "$tmp/good.csv"
 verdict "one at the switch is not" test "$(grep -c 'before the switch' "$out")" -eq 0
 

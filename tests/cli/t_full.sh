@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# slow: disks filled, and written anew
+# slow: disks filled, and written again
 # --all where there is no room: it ends with what cannot be written first, in one line, and goes on once there is room.
 # In a mount namespace of its own.
 here=$(dirname "$0")

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 if [ "$(id -u)" -ne 0 ]; then
-    skip "directories of other users" "needs root, to be told apart from another user"
+    skip "directories of other users" "needs root, to act as another user"
     finish
 fi
 if ! command -v setpriv >/dev/null 2>&1 || ! unshare -m true 2>/dev/null; then
@@ -109,7 +109,7 @@ for option in "$few --output" "$table --output" "$all --output"; do
         verdict "${option%% *}: the directory is a link of user $user in another's directory" \
             refused "'out' on the way is a symbolic link"
         in_time $option "$evil/out/new/folder"
-        verdict "${option%% *}: nothing is made behind it" refused "'out' on the way is a symbolic link"
+        verdict "${option%% *}: nothing is made beyond it" refused "'out' on the way is a symbolic link"
     done
 done
 begin
@@ -180,7 +180,7 @@ resume() {
     # shellcheck disable=SC2086
     in_time $all --resume --output "$evil/run"
     verdict "--resume: $resume_what" refused "$resume_pattern"
-    verdict "... nothing of root's is told" test "$(cat "$out" "$err" | grep -c secret)" -eq 0
+    verdict "... nothing of root's is shown" test "$(cat "$out" "$err" | grep -c secret)" -eq 0
 }
 
 resume "a cell is a link" 'symbolic link' ln -sf "$safe/file" "$cell"
@@ -208,7 +208,7 @@ else
         test "$status" -eq 0 -a -z "$(diff -r "$tmp/run" "$evil/run" 2>&1)"
 fi
 
-# what is swept away are names in the directory itself, not behind links
+# only names in the directory itself are swept away, not those beyond links
 begin
 cp -a "$tmp/run" "$evil/run"
 : >"$safe/folder/.x.0123456789abcdef.tmp"
@@ -216,7 +216,7 @@ as_other ln -s "$safe/folder" "$evil/run/more"
 before=$(state)
 # shellcheck disable=SC2086
 in_time $all --resume --output "$evil/run"
-verdict "--resume sweeps nothing behind links" untouched
+verdict "--resume sweeps nothing beyond links" untouched
 
 # ---- tables that are read
 
@@ -229,13 +229,13 @@ for job in "--export json" "--validate xeon-gold-6130"; do
     # shellcheck disable=SC2086
     in_time $job --input "$evil/run"
     verdict "${job%% *} --input: a table is a link" refused 'symbolic link'
-    verdict "... nothing of root's is told" test "$(cat "$out" "$err" | grep -c secret)" -eq 0
+    verdict "... nothing of root's is shown" test "$(cat "$out" "$err" | grep -c secret)" -eq 0
 done
 
 # ---- what root names for reading, in the other user's directory
 
 # reads WHAT NAME ARGUMENT...: NAME is made a link to a secret of root's by the other user, a link by root, and a second
-# name of that file; the first and the last are refused, and nothing is told.
+# name of that file; the first and the last are refused, and nothing is shown.
 reads() {
     read_what=$1 read_name=$2
     shift 2
@@ -251,7 +251,7 @@ reads() {
         esac
         in_time "$@"
         verdict "$read_what is a $kind: refused" refused 'symbolic link|hard link'
-        verdict "... nothing of root's is told" test "$(cat "$out" "$err" | grep -c secret)" -eq 0
+        verdict "... nothing of root's is shown" test "$(cat "$out" "$err" | grep -c secret)" -eq 0
     done
 }
 
@@ -272,7 +272,7 @@ before=$(state)
 # shellcheck disable=SC2086
 in_time $all --resume --output "$evil/run"
 verdict "--resume: run.json is a second name of a file of root's" refused 'hard link'
-verdict "... nothing of root's is told" test "$(cat "$out" "$err" | grep -c secret)" -eq 0
+verdict "... nothing of root's is shown" test "$(cat "$out" "$err" | grep -c secret)" -eq 0
 begin
 cp "$root/data/models/xeon-gold-6130.model" "$safe/mine.model"
 ln -s mine.model "$safe/link.model"

@@ -122,7 +122,7 @@ verdict "... for the whole table" grep -q \
     "^# settings: in $machine, not on this machine; step by step to: $quiet irq: 1 interrupt moved away; $said$" x.csv
 verdict "... in both files" grep -q '"settings": "in .* step by step to: ' x.json
 verdict "... what stays is said once, and why" test "$(grep -c "^  governor: .*no cpufreq here" "$err")" -eq 1
-verdict "... what was not asked for is named" grep -q 'needs isolate, which --quiet-machine=... leaves out' "$tmp/flat"
+verdict "... missing refinements are named" grep -q 'needs isolate, which --quiet-machine=... leaves out' "$tmp/flat"
 find "$machine" -type f -exec grep -H . {} + | sort >"$tmp/is"
 verdict "... and everything is as it was" cmp "$tmp/was" "$tmp/is"
 verdict "... no process is left" gone

@@ -172,7 +172,7 @@ refuses "another name" 2 "unknown kernel 'som'" --transition som:64add --kernel-
 refuses "a job without kernels" 2 'cannot be combined with --export' --export json --kernel-file "$tmp/sum.asm"
 verdict "nothing is left in /tmp" test -z "$(find /tmp -maxdepth 1 -name 'characterize-??????' -newer "$tmp/sum.asm")"
 
-# a CPU without AVX-512: told, not run
+# a CPU without AVX-512: reported, not run
 block wide.asm '    vpaddd zmm0, zmm0, zmm1'
 if [ -n "${SANITIZED:-}" ]; then
     skip "a CPU without AVX-512" "the sanitizers' memory is more than qemu-x86_64 has"

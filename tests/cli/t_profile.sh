@@ -102,7 +102,7 @@ p="--profile $m"
     verdict "the largest rate" test "$status" -eq 0
     # the last turn is over seconds before the end, or there is none
     run $p --rate 0.1 --quiet
-    verdict "how long it took is what was asked for" grep -q '^30.0 s, a turn every 10000 ms' "$out"
+    verdict "it took as long as requested" grep -q '^30.0 s, a turn every 10000 ms' "$out"
     run $p --rate 0.1 --seconds 0.1 --quiet
     verdict "... also without a turn" grep -q '^0.1 s, a turn every 10000 ms' "$out"
     cp "$root/data/models/xeon-gold-6130.model" own.model
@@ -161,7 +161,7 @@ refuses "a machine that knows no levels" 2 "cannot use 'timing'; it works with a
     --profile --machine timing
 refuses "a mistyped machine" 2 "cannot use 'helpr'" --profile --machine helpr
 refuses "a command without --" 2 "behind|follows --: --profile -- sleep" --profile sleep
-refuses "nothing behind --" 2 'no command after --' --profile --
+refuses "nothing after --" 2 'no command after --' --profile --
 refuses "an empty command" 2 'name of the command is empty' --profile -- ''
 refuses "a mistyped option" 2 "unknown option '--source', perhaps|is ambiguous|needs|--source" --profile --sourcse
 refuses "--sources in a rehearsal" 2 '--sources cannot be combined with --rehearsal' --profile --rehearsal --sources

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# --quiet-machine and --restore on a folder that looks like a machine: what is shown, changed, told, and put back.
+# --quiet-machine and --restore on a folder that looks like a machine: what is shown, changed, reported, and put back.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/support/quiet_tree.sh
@@ -80,7 +80,7 @@ verdict "... once" grep -q "no run left this machine's settings" "$out"
 journal "$interval"
 echo 7 >"$tree/proc/sys/vm/stat_interval"
 run --restore --sysroot "$tree"
-verdict "what somebody else has set is left and told" interval_is 7
+verdict "a setting that somebody else has changed is left and reported" interval_is 7
 verdict "... by name and value" grep -q "stat_interval (7)" "$err"
 journal "$interval"
 echo 120 >"$tree/proc/sys/vm/stat_interval"

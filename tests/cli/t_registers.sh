@@ -175,7 +175,7 @@ start() {
 fresh
 measure --turbo off --fixed-frequency 2
 verdict "--turbo off --fixed-frequency 2" test "$status" -eq 0
-verdict "... are told" grep -q '^Settings  *turbo off (was on); 2 GHz fixed (limits were 0.8 to 3.7 GHz)' "$out"
+verdict "... are reported" grep -q '^Settings  *turbo off (was on); 2 GHz fixed (limits were 0.8 to 3.7 GHz)' "$out"
 verdict "... stand in the trace" grep -q '^# settings: turbo off (was on); 2 GHz' o/64add_128or.csv
 verdict "... and are put back" as_before
 fresh
@@ -238,7 +238,7 @@ if as_nobody --version >/dev/null 2>&1; then
     chmod 777 "$work"
     as_nobody --transition 64add:128or >"$out" 2>"$err"
     status=$?
-    verdict "... another user is told the command that helps" one_line 3 'killed .*; as root: characterize --restore'
+    verdict "... another user gets the command that helps" one_line 3 'killed .*; as root: characterize --restore'
 fi
 run --restore
 verdict "... --restore puts them back and says so" \

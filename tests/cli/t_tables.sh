@@ -124,7 +124,7 @@ verdict "a cell is the same whatever else is measured" test -s "$tmp/a" -a "$(ca
 run --all --brief $m --kernels 128fma,256fma,512fma --runs 3 --active-cores 1,all --output "$tmp/all" --quiet
 verdict "--all for what follows" test "$status" -eq 0 -a -s "$tmp/all/report.html"
 run --export header avx.h --input "$tmp/all"
-verdict "--export header: written, and told" \
+verdict "--export header: written, and reported" \
     test "$status" -eq 0 -a -s avx.h -a "$(grep -c '^Written .*avx.h' "$out")" -eq 1
 verdict "the header says that it is modelled" grep -qi 'modelled' avx.h
 printf '#include "avx.h"\nint main(void) { return 0; }\n' >c.c
@@ -184,7 +184,7 @@ refuses "a level that is faster than those below" 2 "$tmp/odd: .*level 7 at .* i
     --export json --input "$tmp/odd"
 sed 's/\[0, "\([0-9]*fma\)"/[70000, "\1"/' "$tmp/all/tables/frequency.json" >"$tmp/odd/tables/frequency.json"
 run --export json --input "$tmp/odd"
-verdict "rows that cannot be exported are told" \
+verdict "rows that cannot be exported are reported" \
     test "$status" -eq 0 -a "$(grep -c 'rows or values of the tables cannot be exported' "$err")" -eq 1
 verdict "... and what was not measured is listed" grep -q 'the table overhead was not measured' "$out"
 sed 's/"modelled": true/"modelled": 1/' "$tmp/all/tables/umask.json" >"$tmp/umask"
@@ -206,7 +206,7 @@ verdict "--validate a model against its own figures: status 0" test "$status" -e
 verdict "... as a table, too" grep -q ',agrees,' v.csv
 verdict "... and what each would have found" grep -q ',detectable,detectable_percent,hidden_by,' v.csv
 verdict "... and why 20 % would not be found" grep -q 'detectable: .*: a range was published' "$out"
-# figures a fifth off, in the file of a user; the wait is told, whatever else agrees
+# figures a fifth off, in the file of a user; the wait is reported, whatever else agrees
 run --table relaxation --machine model:xeon-w-2104 --brief --output w/tables --quiet
 if [ -w /dev/full ]; then
     status=0

@@ -30,9 +30,9 @@ done
 verdict "light 256-bit code keeps its frequency, and pays" grep -q '256 bits for light (logic) code' "$out"
 verdict "512 bits are 32 % slower on all cores, 5 % on one" grep -Eq '^512-bit heavy .* 32\.1 .* 1\.90 .* 5\.4 ' "$out"
 verdict "light 256-bit code: an upper limit" grep -Eq '^256-bit light +256or +at most 0\.' "$out"
-verdict "what a compiler of another opinion is told" \
+verdict "the advice on a compiler that prefers another width" \
     grep -q 'GCC: 256 bits here by default; 128 (heavy code) by -mprefer-vector-width=128' "$out"
-verdict "a library of light code is told what suits that" grep -q '  as it is: .*glibc' "$out"
+verdict "the advice on a library is for light code" grep -q '  as it is: .*glibc' "$out"
 verdict "what cannot run is named, with the reason" grep -q '^Not measured amx: needs amx_bf16' "$out"
 verdict "one screen" test "$(wc -l <"$out")" -le 60
 
@@ -65,7 +65,7 @@ else
     cp "$out" v.json
     verdict "--json -: nothing but JSON on standard output" test "$(head -c 1 v.json)" = '{'
     verdict "next to no wide work: any" test "$(json prefer)" = '"any",'
-    verdict "... and programs are told nothing" grep -q '"programs": \[\]' v.json
+    verdict "... and there is no advice on programs" grep -q '"programs": \[\]' v.json
     # the frequency returns within 1 ms: what is lost is lost once. 58.3 us of work, 138 us lost
     sed 's/^rate_hz = .*/rate_hz = 0 # S/' "$root/data/models/xeon-gold-6130.model" >quiet.model
     run --verdict --machine model:./quiet.model --brief
@@ -100,7 +100,7 @@ done
 run --verdict --input all --json v.json
 verdict "--input: the frequencies of a directory" test "$status" -eq 0
 verdict "... of which bursts so far apart are missing" test "$(json prefer)" = '"undecided",'
-verdict "... and that is the reason" grep -q 'what a burst of 512fma costs was not measured:' "$out"
+verdict "... and that is the reason" grep -q 'the cost of a burst of 512fma was not measured:' "$out"
 in=$tmp/lacking
 mkdir -p "$in/tables"
 cp -r all "$tmp"

@@ -86,12 +86,12 @@ kernel  mixed with  cores  triggers  alone: level  the other: level
 512or   256or           2  -                    1                 -
 amx     256or           2  -                    -                 -
 512or triggers level 3 within its first 20 instructions on 2 active cores.
-== Without levels: by frequencies nothing is told
-What triggers a level is not reported: all kernels of table frequency share one level.
+== Without levels: by frequencies nothing is reported
+No triggers of levels are reported: all kernels of table frequency share one level.
 == Without levels, and nothing that would need them
 No lower frequency was seen on 2 active cores while 1 kernel ran: none lower by more than 0.43 % (95 % limits).
 == Where the frequency floats, not even that
-What triggers a level is not reported: no steps, the frequency floats: 3 of 8.
+No triggers of levels are reported: no steps, the frequency floats: 3 of 8.
 == Where the frequency floats, counters count
 512fma triggers level 1 after 300 instructions (95 %: 2 to 300) on 2 active cores.
 == Written by a version without the kinds of rows

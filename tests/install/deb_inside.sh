@@ -85,7 +85,7 @@ check "what is installed is what the packages hold" out [ ! -s out ]
 apt_get purge characterize libcharacterize0 libcharacterize-dev characterize-dkms
 check "apt purges all four" apt.log [ "$?" -eq 0 ]
 files | grep characterize >left
-check "no file of theirs is left behind" left [ ! -s left ]
+check "no file of theirs is left" left [ ! -s left ]
 apt_get autoremove --purge -o APT::AutoRemove::RecommendsImportant=false -o APT::AutoRemove::SuggestsImportant=false \
     linux-headers-amd64
 files >after

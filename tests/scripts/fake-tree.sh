@@ -82,12 +82,12 @@ PROGRAM
         '>cp program $@ && chmod +x $@' >"$tree/Makefile"
 }
 
-# in_world DIRECTORY COMMAND...: runs it there, in the make-believe world, with its outputs in $tmp/out, $tmp/err.
-in_world() {
-    world_dir=$1
+# in_place DIRECTORY COMMAND...: runs it there, in the fake tree, with its outputs in $tmp/out, $tmp/err.
+in_place() {
+    fake_dir=$1
     shift
     (
-        cd "$world_dir" || exit 99
+        cd "$fake_dir" || exit 99
         PATH=$bin NEED_HEADER_DIRS="$tmp/include" NEED_APT_LISTS="$tmp/lists" NEED_FILE_ROOT="$tmp/files" "$@"
     ) >"$tmp/out" 2>"$tmp/err" </dev/null
 }

@@ -28,7 +28,7 @@ stages() {
 options=
 expect() {
     # shellcheck disable=SC2086 # none or one
-    in_world / env LC_ALL=C "$tree/check" $options
+    in_place / env LC_ALL=C "$tree/check" $options
     status=$?
     cat "$tmp/err" >>"$tmp/out"
     if [ "$(grep -c '^[0-9]* passed, ' "$tmp/out")" -ne 1 ]; then
@@ -68,11 +68,11 @@ options=--ci
 stages : 'exit 9' "$good" "$two" "$two" '[ "$$SLOW" = no ] && echo "5 passed, 0 failed, 0 skipped"' 'exit 9' "$two"
 expect "--ci does both, in brief" "51 passed, 0 failed, 5 skipped" 0
 options=--deeper
-in_world / "$tree/check" $options
+in_place / "$tree/check" $options
 status=$?
 check "an unknown option: exit status 2" "$tmp/err" [ "$status" -eq 2 ]
 rm "$bin/cppcheck" "$bin/clang-tidy" 2>/dev/null
-in_world / "$tree/check"
+in_place / "$tree/check"
 status=$?
 check "a missing package of the tests: exit status 3" "$tmp/err" [ "$status" -eq 3 ]
 check "a missing package of the tests: named" "$tmp/err" grep -q '^check: missing: cppcheck; install with:$' "$tmp/err"

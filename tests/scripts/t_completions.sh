@@ -21,9 +21,9 @@ characterize --list options >"$tmp/options"
 characterize --help-all >"$tmp/help"
 # all options of --help-all are listed, and no others
 grep -oE '^ *(-[a-zA-Z?], )?--[a-z-]+' "$tmp/help" | grep -oE -- '--[a-z-]+' |
-    grep -vx -- '--\(help\|help-all\|usage\|version\)' | sort -u >"$tmp/told"
+    grep -vx -- '--\(help\|help-all\|usage\|version\)' | sort -u >"$tmp/offered"
 cut -f 1 "$tmp/options" | sort >"$tmp/listed"
-diff "$tmp/told" "$tmp/listed" >"$tmp/out"
+diff "$tmp/offered" "$tmp/listed" >"$tmp/out"
 check "--list options: those of --help-all" "$tmp/out" [ ! -s "$tmp/out" -a -s "$tmp/listed" ]
 
 in_bash() {
@@ -93,7 +93,7 @@ for shell in bash zsh fish; do
     completes 'characterize-simulate --policy stock,tim' stock,timeout
     completes 'characterize-simulate --s' --scheduler --seed --siblings-map --smt --stamps
     completes 'characterize-profile --r' --rate --rehearsal
-    # bash replaces only what stands behind a colon
+    # bash replaces only what follows a colon
     case $shell in
     bash) completes 'characterize --transition 128fma:512o' 512or 512or-chain 512or-lat &&
         completes 'characterize --kernels 128fma,512fma@z' @zmask &&

@@ -49,7 +49,7 @@ munged --force --socket=/run/munge.socket --key-file="$d/munge/key" --pid-file=/
     --log-file="$d/munge/log" --seed-file="$d/munge/seed" 2>"$d/munged.err"
 SLURM_CONF=$d/slurm.conf
 export SLURM_CONF
-# cred_expire: a requeued task waits for so long, two minutes if not told
+# cred_expire: a requeued task waits for so long, two minutes by default
 cat >"$SLURM_CONF" <<END
 ClusterName=fleet
 SlurmctldHost=ctl(10.99.0.1)
@@ -226,7 +226,7 @@ failed       n1: status 1: the table wake failed: no luck; 2 attempts ($results/
 failed       n2: status 3: no table can be measured on this machine ($results/log/n2.log)
 unreachable  n4: Slurm has it as down; sinfo -R may say why
 END
-check "each is told with its reason; a retry only where it makes sense" "$d/out" same "$d/expected" "$d/out"
+check "each is reported with its reason; a retry only where it makes sense" "$d/out" same "$d/expected" "$d/out"
 check "so does the summary" "$results/summary.txt" grep -q '^Fewer than two nodes are done' "$results/summary.txt"
 
 finish

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Calls go one way: no directory knows one to its right (CONTRIBUTING.md), and no two files call each other, directly
-# or by way of others. Asked of the objects that were built, by nm and tsort.
+# or by way of others. Checked in the objects that were built, by nm and tsort.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

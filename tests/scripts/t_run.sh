@@ -31,18 +31,18 @@ expect() {
 }
 
 # the first call builds and says so
-in_world "$tree" ./run --version
+in_place "$tree" ./run --version
 status=$?
 printf '<--version>\nin %s\n' "$tree" >"$tmp/want.out"
 printf 'run: building in %s\n' "$tree" >"$tmp/want.err"
 expect "builds, then runs" 0
 
-in_world "$tree" ./run --version
+in_place "$tree" ./run --version
 status=$?
 : >"$tmp/want.err"
 expect "says nothing of its own when everything is there" 0
 
-in_world "$tmp" "$tree/run" 'two words' '' "it's" '*' '"q"' '$HOME' 'back\slash' '-n' 'line
+in_place "$tmp" "$tree/run" 'two words' '' "it's" '*' '"q"' '$HOME' 'back\slash' '-n' 'line
 break'
 status=$?
 cat >"$tmp/want.out" <<EOF
@@ -61,21 +61,21 @@ EOF
 expect "arguments arrive unharmed, in the directory of the caller" 0
 
 ln -s "$tree/run" "$tmp/link"
-in_world / "$tmp/link" a
+in_place / "$tmp/link" a
 status=$?
 printf '<a>\nin /\n' >"$tmp/want.out"
 expect "works through a symbolic link" 0
 
-in_world "$tree" env OUT=/nonexistent BUILD=/nonexistent MAKEFLAGS=-n MAKELEVEL=1 ./run a
+in_place "$tree" env OUT=/nonexistent BUILD=/nonexistent MAKEFLAGS=-n MAKELEVEL=1 ./run a
 status=$?
 printf '<a>\nin %s\n' "$tree" >"$tmp/want.out"
 expect "the environment's OUT, BUILD and MAKEFLAGS do not mislead it" 0
 
-in_world "$tree" env FAKE_STATUS=4 ./run a
+in_place "$tree" env FAKE_STATUS=4 ./run a
 status=$?
 expect "the exit status is the program's" 4
 
-in_world "$tree" env FAKE_MACHINE=aarch64 ./run a
+in_place "$tree" env FAKE_MACHINE=aarch64 ./run a
 status=$?
 check "another architecture: exit status 3" "$tmp/err" status_is 3
 check "another architecture is named" "$tmp/err" grep -q 'aarch64.*x86-64' "$tmp/err"
@@ -96,7 +96,7 @@ kernel_list() {
 # says so or not
 pair_is() {
     kernel_list "$3" >"$tree/kernels.txt"
-    in_world "$tree" ./run
+    in_place "$tree" ./run
     status=$?
     printf '<--verdict>\n<--brief>\nin %s\n\n<--transition>\n<%s>\nin %s\n' "$tree" "$1" "$tree" >"$tmp/want.out"
     : >"$tmp/want.err"
@@ -111,7 +111,7 @@ pair_is 128or:256or said "64add 64mul 128or 256or"
 pair_is 64add:128or said "64add 64mul 128or"
 pair_is 64add:64mul said "64add 64mul"
 : >"$tree/kernels.txt"
-in_world "$tree" ./run
+in_place "$tree" ./run
 status=$?
 check "no arguments and no kernel at all: exit status 3" "$tmp/err" status_is 3
 
@@ -129,7 +129,7 @@ fi
 cp "$tree/program" "$tmp/saved"
 echo SYNTAX-ERROR >>"$tree/program"
 rm -f "$tree/characterize"
-in_world "$tree" ./run a
+in_place "$tree" ./run a
 status=$?
 check "a failing build: exit status 1" "$tmp/err" status_is 1
 check "a failing build: the compiler's error is seen" "$tmp/err" grep -q 'program:1: error: bad' "$tmp/err"
@@ -139,7 +139,7 @@ cp "$tmp/saved" "$tree/program"
 rm "$bin/nasm" "$tmp/include/jansson.h"
 stub sudo 'echo "sudo was called" >&2; exit 9'
 stub apt-get 'echo "$*" >>"'"$tmp"'/apt-calls"; exit 9'
-in_world "$tree" ./run a
+in_place "$tree" ./run a
 status=$?
 : >"$tmp/want.out"
 cat >"$tmp/want.err" <<'EOF'
@@ -149,7 +149,7 @@ EOF
 expect "missing packages, plain user: the command, only of what is missing" 3
 
 rm "$bin/sudo"
-in_world "$tree" ./run a
+in_place "$tree" ./run a
 status=$?
 cat >"$tmp/want.err" <<'EOF'
 run: missing: nasm libjansson-dev; install with:
@@ -158,7 +158,7 @@ EOF
 expect "the same without sudo" 3
 
 rm "$tmp/lists/deb_main_Packages"
-in_world "$tree" ./run a
+in_place "$tree" ./run a
 status=$?
 cat >"$tmp/want.err" <<'EOF'
 run: missing: nasm libjansson-dev; install with:
@@ -168,13 +168,13 @@ expect "the same where apt has no lists yet" 3
 check "a plain user's ./run never calls apt-get" "$tmp/apt-calls" [ ! -e "$tmp/apt-calls" ]
 
 # missing packages, as root; this apt-get installs
-world_nasm=$bin/nasm
+fake_nasm=$bin/nasm
 stub apt-get 'echo "$*" >>"'"$tmp"'/apt-calls"
 case "$*" in
 *update*) touch "'"$tmp"'/lists/deb_main_Packages" ;;
-*install*) ln -s /bin/true "'"$world_nasm"'"; touch "'"$tmp"'/include/jansson.h" ;;
+*install*) ln -s /bin/true "'"$fake_nasm"'"; touch "'"$tmp"'/include/jansson.h" ;;
 esac'
-in_world "$tree" env FAKE_UID=0 ./run a
+in_place "$tree" env FAKE_UID=0 ./run a
 status=$?
 printf '<a>\nin %s\n' "$tree" >"$tmp/want.out"
 cat >"$tmp/want.err" <<EOF
@@ -187,7 +187,7 @@ check "root, no lists: update, then install of what is missing" "$tmp/apt-calls"
         [ "$(wc -l <"$1")" -eq 2 ]' sh "$tmp/apt-calls"
 
 rm -f "$tmp/apt-calls" "$bin/nasm"
-in_world "$tree" env FAKE_UID=0 ./run a
+in_place "$tree" env FAKE_UID=0 ./run a
 status=$?
 check "root, lists present: installs" "$tmp/err" status_is 0
 check "root, lists present: no update" "$tmp/apt-calls" \
@@ -196,25 +196,25 @@ check "root, lists present: no update" "$tmp/apt-calls" \
 # an apt-get that fails, one without network, one that lies
 rm -f "$bin/nasm"
 stub apt-get 'case "$*" in *install*) echo "E: Unable to locate package nasm"; exit 100 ;; esac'
-in_world "$tree" env FAKE_UID=0 TMPDIR="$tmp" ./run a
+in_place "$tree" env FAKE_UID=0 TMPDIR="$tmp" ./run a
 status=$?
 check "apt-get fails: exit status 3" "$tmp/err" status_is 3
 check "apt-get fails: what it said is repeated" "$tmp/err" \
     grep -q 'could not install nasm: E: Unable to locate package nasm' "$tmp/err"
 stub apt-get 'case "$*" in *update*) echo "E: Could not resolve deb.example" ;; esac; exit 100'
-in_world "$tree" env FAKE_UID=0 TMPDIR="$tmp" ./run a
+in_place "$tree" env FAKE_UID=0 TMPDIR="$tmp" ./run a
 status=$?
 check "no network: exit status 3" "$tmp/err" status_is 3
 check "no network: named" "$tmp/err" grep -q 'could not fetch the package lists: E: Could not resolve' "$tmp/err"
 check "no network: what to do" "$tmp/err" grep -q 'check the network' "$tmp/err"
 stub apt-get ':'
-in_world "$tree" env FAKE_UID=0 ./run a
+in_place "$tree" env FAKE_UID=0 ./run a
 status=$?
 check "installed without effect: exit status 3" "$tmp/err" status_is 3
 check "installed without effect: named" "$tmp/err" grep -q 'not to be found: nasm' "$tmp/err"
 
 rm "$bin/apt-get"
-in_world "$tree" env FAKE_UID=0 ./run a
+in_place "$tree" env FAKE_UID=0 ./run a
 status=$?
 check "no apt-get at all: exit status 3 and the list" "$tmp/err" \
     sh -c '[ "$2" -eq 3 ] && grep -q "missing, by their Debian names: nasm" "$1"' sh "$tmp/err" "$status"
@@ -233,7 +233,7 @@ if [ -n "$nobody" ] && ! $nobody true 2>"$tmp/err"; then
     skip "a tree that is not writable" "root may write everywhere and cannot become nobody here: $(cat "$tmp/err")"
 else
     ln -sf "$(command -v setpriv)" "$bin/setpriv"
-    in_world / $nobody "$tree/run" a
+    in_place / $nobody "$tree/run" a
     status=$?
     check "not writable, not built: exit status 1 and why" "$tmp/err" \
         sh -c '[ "$2" -eq 1 ] && grep -q "not built and not writable" "$1"' sh "$tmp/err" "$status"

@@ -31,7 +31,7 @@ static int broken_prepare(struct machine *m, const struct machine_setup *s, stru
     memcpy(b->counters, s->counters, s->n_counters * sizeof *s->counters);
     b->setup.counters = setup.counters = b->counters;
     for (size_t i = 0; i < s->n_counters && b->as_timing; i++)
-        b->counters[i].id = COUNTER_CYCLES; /* what the inner machine knows */
+        b->counters[i].id = COUNTER_CYCLES; /* the inner machine has it */
     int status = b->inner.ops->prepare(&b->inner, &setup, err);
     memcpy(b->counters, s->counters, s->n_counters * sizeof *s->counters);
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a picture is made of, in words: a line for each panel, series, point, bar, row of cells, name and remark. */
+/* Describes a picture in words: a line for each panel, series, point, bar, row of cells, name and remark. */
 #pragma once
 
 #include <stdio.h>

@@ -33,9 +33,10 @@ int clock_measure_switch(const struct model *m, const struct transition_setup *s
 int clock_measure(const struct model *m, uint64_t seed, unsigned runs, struct switches_seen *seen,
                   struct machine_error *err);
 
-/* Whether the phases show it, within 0.6 us, 5 % of a ratio and a third of the step; or, for CLOCK_NOTHING, nothing. */
+/* Returns true if the phases show it, within 0.6 us, 5 % of a ratio and a third of the step; or, for CLOCK_NOTHING,
+ * show nothing. */
 bool clock_found(const struct phases *p, enum clock_event e);
-/* Whether they show any transition, throttling, halt or slow phase. */
+/* Returns true if they show any transition, throttling, halt or slow phase. */
 bool clock_anything(const struct phases *p);
 /* The mean frequency of the phases that have one, by how long they last. */
 double clock_mean_ghz(const struct phases *p);

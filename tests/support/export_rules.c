@@ -284,7 +284,7 @@ static int check_ranges(struct check *c)
     return 0;
 }
 
-/* What a class requests at full rate is its level, and what it requests when sparser is no higher one. */
+/* At full rate a class requests its own level, and sparser no higher one. */
 static int check_triggers(struct check *c)
 {
     const json_t *list = json_object_get(c->root, "triggers"), *classes = json_object_get(c->root, "classes");

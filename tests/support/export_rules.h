@@ -6,10 +6,8 @@
 
 #include "output/export/schedule.h"
 
-/*
- * Whether a text is a characterize-export/1 that keeps the documented rules: types, ranges, order, references.
- * Returns 0, or -1 with the first violation in `why`, one line.
- */
+/* Checks that a text is a characterize-export/1 that keeps the documented rules: types, ranges, order, references.
+ * Returns 0, or -1 with the first violation in `why`, one line. */
 int export_rules_check(const char *text, size_t length, char *why, size_t why_size);
 
 /* The parameters as JSON, to be freed; fails the test where they are refused, or the text breaks a rule. */

@@ -4,5 +4,5 @@
 
 #include "schedulers/simulate/params.h"
 
-/* What sim_params_read makes of a file that holds the text; the test fails where it refuses it. */
+/* Reads the text as a file with sim_params_read; the test fails if it is refused. */
 struct sim_params *export_text_read(const char *text);

@@ -15,7 +15,7 @@ struct fake_file {
     const char *path, *text;
 };
 
-/* Those that begin so. */
+/* Writes the files whose names begin with `prefix`. */
 static void put_files(const char *root, const char *prefix, const struct fake_file *files, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A made-up device in the place of the kernel helper: it keeps what it was asked and answers as it was told to.
+ * A made-up device in the place of the kernel helper: it keeps the requests and answers as the test says.
  */
 #pragma once
 
@@ -35,7 +35,7 @@ struct fake_helper {
     uint64_t tsc_step;     /* readings of chains advance by so many ticks; 0: by one */
     int msr_errno;
     uint64_t msr_value;
-    uint64_t register_value; /* what a repetition reads at its end */
+    uint64_t register_value; /* read at the end of a repetition */
 
     /* trials: a round takes so many ticks (0: 100) and half as many cycles; trial t of a call t ticks more */
     unsigned round_ticks;
@@ -46,7 +46,7 @@ struct fake_helper {
                                   of its trials up; 0: none does */
     uint32_t trials_counted; /* CHARACTERIZE_COUNTED_... */
     unsigned trials_nmis, trials_smis; /* in each call */
-    int trials_calls;                  /* what it was asked: for more than 5 */
+    int trials_calls;                  /* requests for more than 5 */
     struct characterize_trials trials; /* ... and at last */
 
     /* profiles */
@@ -56,13 +56,13 @@ struct fake_helper {
     size_t n_records;
     struct characterize_profile_totals totals;
 
-    /* what it was asked */
+    /* the requests */
     struct characterize_profile profile;
     int starts, stops;
     int opened, closed, prepared, finished, runs, mapped;
     struct characterize_setup setup;
     struct characterize_run run;
-    struct characterize_setup first_setup; /* what was asked at first */
+    struct characterize_setup first_setup; /* the first request */
     struct characterize_run first_run;
 };
 extern struct fake_helper fake_helper;

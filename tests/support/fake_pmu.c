@@ -68,7 +68,7 @@ uint64_t fake_pmu_rdpmc(uint32_t counter)
     if (found == NULL) {
         fake_pmu.misread = true;
     } else {
-        /* what lies above the width is noise */
+        /* bits above the width are noise */
         value = ((count_of(&found->attr) - (uint64_t)found->page.offset) & mask) | (0xdeadbeef12345678ull & ~mask);
     }
     if (fake_pmu.at_rdpmc != NULL)

@@ -20,7 +20,7 @@ struct fake_event {
     struct perf_event_mmap_page page;
 };
 struct fake_pmu {
-    /* what the test wants; fake_pmu_reset() gives a Skylake-SP that works */
+    /* set by the test; fake_pmu_reset() gives a Skylake-SP that works */
     unsigned programmable; /* counters for other events than the fixed ones */
     unsigned width;        /* of all counters, bits */
     bool rdpmc_allowed;
@@ -29,7 +29,7 @@ struct fake_pmu {
     unsigned level_of[3];                              /* license level of scalar code, 256 bits, 512 bits */
     void (*at_rdpmc)(unsigned call);                   /* called in each RDPMC; may be NULL */
 
-    /* what it saw */
+    /* seen by the PMU */
     struct fake_event event[FAKE_EVENTS];
     unsigned opened, closed, calls;
     bool misread; /* RDPMC of a number that no event has: on silicon another's count, or a fault */

@@ -12,6 +12,6 @@ void folder_remove(const char *path);
 void folder_put(const char *folder, const char *name, const char *text);
 /* The same with a line end after the text. */
 void folder_put_line(const char *folder, const char *name, const char *text);
-/* What a file says, until the next call, without the line ends after it: what is written over a longer text in a file
- * that cannot be cut leaves some. "(not there)" where it is not. */
+/* The contents of a file, until the next call, without the line ends after it: overwriting a longer text in a file that
+ * cannot be truncated leaves some. "(not there)" if there is none. */
 const char *folder_get(const char *folder, const char *name);

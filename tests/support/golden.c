@@ -8,7 +8,8 @@
 #define FOLDER "tests/golden"
 #define ALIKE 1e-6
 
-/* What lies after a number that begins at `at` in `text`, sign included; NULL: none does. *unit: of its last digit. */
+/* Returns where the number that begins at `at` in `text` ends, sign included; NULL: there is none. *unit: of its last
+ * digit. */
 static const char *number_end(const char *text, const char *at, double *value, double *unit)
 {
     if (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '.' || at[-1] == '#'))

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 /*
- * Whether a text is that of the file MODEL.WHAT; where GOLDEN=write, the file is written instead. Else the first line
- * that differs is printed. Numbers may differ by a millionth, as compilers and C libraries round differently; those
- * with a fraction, where `rounded`, also by one unit of their last digit.
+ * Returns true if a text is that of the file MODEL.WHAT; otherwise the first line that differs is printed. With
+ * GOLDEN=write the file is written instead. Numbers may differ by a millionth, as compilers and C libraries round
+ * differently; those with a fraction, where `rounded`, also by one unit of their last digit.
  */
 bool golden_is(const char *model, const char *what, const char *text, bool rounded);
 

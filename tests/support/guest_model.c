@@ -18,7 +18,7 @@ static int parse_pair(const char *from, const char *to, struct payload *a, struc
 
 static bool is_cold(const struct model *m, const struct model_phase *p)
 {
-    return p->start_us + p->duration_us <= m->world.cold_us;
+    return p->start_us + p->duration_us <= m->scenario.cold_us;
 }
 
 int guest_model_truth(const struct model *m, const char *from, const char *to, struct guest_truth *out,
@@ -35,7 +35,7 @@ int guest_model_truth(const struct model *m, const char *from, const char *to, s
     for (size_t i = 0; i < t.n; i++) {
         const struct model_phase *p = &t.phases[i];
         if (is_cold(m, p)) {
-            out->cold_us += p->duration_us * (1 - m->world.cold_factor);
+            out->cold_us += p->duration_us * (1 - m->scenario.cold_factor);
         } else if (p->kind == MODEL_THROTTLED) {
             out->kind = GUEST_THROTTLE;
             out->ratio = p->ipc_ratio;

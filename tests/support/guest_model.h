@@ -6,10 +6,8 @@
 #include "drivers/model/model.h"
 #include "tests/support/guest_score.h"
 
-/*
- * What a switch does on a model (model_truth.h), as an answer is judged by it: one stretch of throttling, a halt and a
- * step of the clock at most, nothing that is released later. MACHINE_OK, or *err and its status.
- */
+/* The truth of a switch on a model (model_truth.h), by which an answer is judged: one stretch of throttling, a halt and
+ * a step of the clock at most, nothing that is released later. MACHINE_OK, or *err and its status. */
 int guest_model_truth(const struct model *m, const char *from, const char *to, struct guest_truth *out,
                       struct machine_error *err);
 

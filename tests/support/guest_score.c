@@ -69,7 +69,7 @@ static void judge_modes(struct reasons *r, const struct phase *f)
     double us = f->duration_us.value;
     bool between = us >= t->d1_us - LEAST_US && us <= t->d1b_us * (1 + SHARE);
     if (!first || !second)
-        tell(between && f->n_modes < 2 ? r->open : r->wrong, "; the lengths %.2f and %.2f are not told", t->d1_us,
+        tell(between && f->n_modes < 2 ? r->open : r->wrong, "; the lengths %.2f and %.2f are not reported", t->d1_us,
              t->d1b_us);
 }
 
@@ -115,8 +115,8 @@ static bool expected(const struct guest_truth *t, enum phase_kind kind)
     }
 }
 
-/* A ramp, or two lengths, told as several phases of throttling: less than the truth, but not false. */
-static bool told_in_pieces(const struct reasons *r, double *end)
+/* A ramp, or two lengths, reported as several phases of throttling: less than the truth, but not false. */
+static bool reported_in_pieces(const struct reasons *r, double *end)
 {
     const struct guest_truth *t = r->truth;
     double lost = 0;
@@ -143,8 +143,8 @@ static void judge_phases(struct reasons *r)
 {
     bool found[PHASE_UNKNOWN + 1] = {false};
     double end;
-    if (told_in_pieces(r, &end)) {
-        tell(r->open, "; told as throttling until %.2f", end);
+    if (reported_in_pieces(r, &end)) {
+        tell(r->open, "; reported as throttling until %.2f", end);
         return;
     }
     for (size_t i = 0; i < r->p->n_phases; i++) {
@@ -184,7 +184,7 @@ static double found_step(const struct phases *p)
     return after / before;
 }
 
-/* Whether some phase begins where the clock falls. */
+/* Returns true if some phase begins where the clock falls. */
 static bool begins_there(const struct phases *p, double us)
 {
     for (size_t i = 0; i < p->n_phases; i++)

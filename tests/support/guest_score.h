@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an answer to a trace of a busy guest (guest_traces.h) is worth, and the recorded ones of a folder. */
+/* Scores answers to traces of a busy guest (guest_traces.h), and to the recorded ones of a folder. */
 #ifndef TEST_GUEST_SCORE_H
 #define TEST_GUEST_SCORE_H
 

@@ -16,7 +16,7 @@ enum { REPETITIONS = 80, BURSTS_MAX = 64 };
 #define CHAIN_SHARE 0.25
 #define SCATTER 0.04 /* relative: of durations */
 #define INTERRUPTIONS_PER_US 500e-6
-/* What a finding costs at least, us of work: much more than cold code does, for no control tells them apart here. */
+/* The smallest cost of a finding, us of work: much more than that of cold code, which no control distinguishes here. */
 #define LEAST_LOST_US 0.8
 
 /* The machine on which one trace was recorded. */

@@ -22,5 +22,5 @@ int helper_rig_open(void);
 void helper_rig_prepare(const struct counter_spec *counters, size_t n);
 /* Warms up, then 20 us of `from` and 40 us of `to`. */
 int helper_rig_run(const char *from, const char *to, double warm_us, struct recording *rec);
-/* What went wrong last must have been this. */
+/* Checks that the last error has this status and text. */
 void helper_rig_refused(int status, const char *text);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* GHz: the tenth, the middle and the ninth tenth of the slices. `even`: that tells the clock. Nothing makes a chain
- * too fast, so that the fastest ones agree where nothing slows them; where all are slowed, by neighbours of the guest,
+ * too fast, so that the fastest ones agree where nothing slows them; where all are slowed, by neighbors of the guest,
  * these scatter as well (a Granite Rapids guest: 90 % below 4.00, 98 % below 4.03 GHz, the clock at 4.09). */
 struct long_chain {
     double lo, middle, hi;
@@ -23,10 +23,10 @@ struct long_chain_slices {
 
 /* Up to n more of them, on a CPU (-1: where it runs now), which is left again. 0, or -1: it cannot run there. */
 int long_chain_add(int cpu, double tsc_hz, size_t n, struct long_chain_slices *to);
-/* Of all slices so far, of which there is one at least; sorts them. */
+/* The range of all slices so far, at least one; sorts them. */
 struct long_chain long_chain_of(struct long_chain_slices *s);
 
 /* 200 slices on a CPU (-1: where it runs now), which is left again. 0, or -1: it cannot run there. */
 int long_chain(int cpu, double tsc_hz, struct long_chain *out);
-/* Whether a frequency lies in the range of two of them, widened by half a per cent. */
+/* Returns non-zero if a frequency lies in the range of two of them, widened by half a per cent. */
 int long_chain_holds(const struct long_chain *a, const struct long_chain *b, double ghz);

@@ -15,11 +15,11 @@ struct made_clock {
     /* how it grows by being read: by so much, and by up to `spread` more, as made-up numbers have it */
     unsigned read, spread;
     unsigned quantum; /* it is read rounded down to multiples of so much; 0: as it is */
-    /* what each chain of kernels/chain.asm takes between its two reads: short, long, steady short and long */
+    /* the time that each chain of kernels/chain.asm takes between its two reads: short, long, steady short and long */
     unsigned chain[MADE_CHAINS];
     uint64_t reads; /* so far */
 };
-/* Of this thread; there is one. */
+/* The clock of this thread; there is one. */
 extern struct made_clock made_clock;
 
 /* From now on RDTSC reads it. False: this system has no way to do so. */

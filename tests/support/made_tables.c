@@ -145,8 +145,8 @@ static void read_made_line(struct made_reader *r, char *line)
         table_set_detail(t, key, value);
     else if ((value = made_pair(line, "meta ", key)) != NULL)
         table_set_meta(t, key, value);
-    else if (strcmp(line, "told") == 0)
-        r->now.told = true;
+    else if (strcmp(line, "findings") == 0)
+        r->now.findings = true;
     else if (strcmp(line, "counted") == 0)
         r->now.counted = true;
     else if (strncmp(line, "repeat ", 7) == 0)
@@ -190,7 +190,7 @@ size_t made_tables(const char *path, const struct table_kind *k, void (*each)(vo
             snprintf(r.now.title, sizeof r.now.title, "%s", line + 3);
             table_init(&r.now.table, k->name, k->columns, k->n_columns);
             r.each[0] = '\0';
-            r.now.told = r.now.counted = false;
+            r.now.findings = r.now.counted = false;
             n++;
         } else if (*line && *line != '#')
             read_made_line(&r, line);

@@ -4,7 +4,7 @@
  *
  *     == TITLE                       a case begins, without rows
  *     # ...                          a comment
- *     told                           the findings alone are of interest
+ *     findings                       the findings alone are of interest
  *     counted                        of the picture only how much is in it, and nothing else
  *     setting KEY VALUE              until the end of the line; "..." around a key with blanks
  *     meta KEY VALUE
@@ -24,10 +24,11 @@
 struct made_case {
     char title[160];
     struct table table;
-    bool told, counted;
+    bool findings, counted;
 };
 
-/* Whether there are tables of this kind made by hand. Those are held by golden files; a new kind need not be. */
+/* Returns true if there are handmade tables of this kind. Those are compared with golden files; a new kind needs none.
+ *  */
 bool made_of(const struct table_kind *k);
 /* Calls `each` with every case of the file, in order, and returns how many; fails the test where it makes no sense. */
 size_t made_tables(const char *path, const struct table_kind *k, void (*each)(void *data, struct made_case *c),

@@ -20,11 +20,11 @@ struct memory_workload {
 
 /*
  * Without rows; tasks are called t0, t1 ... CPUs are dealt out to the cores in turn (0, 1, 0, 1) if `in_turn`, else
- * neighbours share one (0, 0, 1, 1). It must stay where it is until memory_workload_free. `recorded` in 0.1 MHz.
+ * neighbors share one (0, 0, 1, 1). It must stay where it is until memory_workload_free. `recorded` in 0.1 MHz.
  */
 void memory_workload_make(struct memory_workload *m, unsigned n_cpus, unsigned n_cores, bool in_turn, size_t n_tasks,
                           uint32_t recorded);
 void memory_workload_add(struct memory_workload *m, unsigned cpu, struct sim_row row);
-/* What a task has to do; SIM_IDLE: it is blocked. */
+/* Adds a row to the work of a task; SIM_IDLE: it is blocked. */
 void memory_workload_add_work(struct memory_workload *m, unsigned task, struct sim_row row);
 void memory_workload_free(struct memory_workload *m);

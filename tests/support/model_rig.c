@@ -37,8 +37,8 @@ void rig_silence(struct model *m)
         m->classes[i].wait_double = 0;
     for (size_t i = 0; i < m->n_demands; i++)
         m->demands[i].count_sigma = 0;
-    m->world.sibling.share = m->world.limit_share = m->world.smi_rate_hz = 0;
-    m->world.wander = (struct model_wander){0};
+    m->scenario.sibling.share = m->scenario.limit_share = m->scenario.smi_rate_hz = 0;
+    m->scenario.wander = (struct model_wander){0};
 }
 
 struct payload rig_payload(const char *name)

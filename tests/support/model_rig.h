@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tests of the modelled CPU share: models without noise, short runs, and a look at recordings. */
+/* Shared by the tests of the modelled CPU: models without noise, short runs, and a look at recordings. */
 #pragma once
 
 #include "drivers/model/model.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What is expected after a switch, written down from the parameters: a second account of doc/model-format.md, with mean
- * durations and no random numbers, sharing nothing with the simulation but the arithmetic of model_query.c.
- */
+/* Computes what must follow a switch, from the parameters: a second account of doc/model-format.md, with mean durations
+ * and no random numbers, sharing nothing with the simulation but the arithmetic of model_query.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -192,7 +190,7 @@ static double run_stretch(struct walk *w, enum model_phase_kind kind, double us,
     double length = fmin(us, ramp_end(w) - w->t);
     if (cold) {
         length = fmin(length, w->cold_until - w->t);
-        factor *= w->model->world.cold_factor;
+        factor *= w->model->scenario.cold_factor;
         kind = kind == MODEL_STEADY ? MODEL_COLD : kind;
     } else if (w->ramp_tau > 0 && kind == MODEL_STEADY) {
         kind = MODEL_RAMP;
@@ -371,7 +369,7 @@ static void left_dirty(struct walk *w, const struct payload *from)
 
 static void tell_chances(const struct model *m, struct model_truth *out)
 {
-    const struct model_world *w = &m->world;
+    const struct model_scenario *w = &m->scenario;
     out->limit_share = w->limit_share;
     out->limit_factor = w->limit_share > 0 ? w->limit_factor : 0;
     out->wander_sigma = hypot(w->wander.sigma[0], w->wander.sigma[1]);
@@ -402,7 +400,7 @@ int model_truth(const struct model *m, const struct payload *from, const struct 
     w.count_left = w.later > w.first ? w.need.count : 0;
     w.kept = w.held;
     w.kept_until = m->wait_us;
-    w.cold_until = strcmp(from->name, to->name) ? m->world.cold_us : 0;
+    w.cold_until = strcmp(from->name, to->name) ? m->scenario.cold_us : 0;
     walk(&w);
     tell_chances(m, out);
     return MACHINE_OK;

@@ -3,7 +3,7 @@
 
 #include "drivers/model/model.h"
 
-/* What is expected after a switch, from the parameters alone: nothing of the simulation is used. */
+/* The phases expected after a switch, from the parameters alone: nothing of the simulation is used. */
 enum model_phase_kind {
     MODEL_STEADY,
     MODEL_THROTTLED,
@@ -39,9 +39,9 @@ struct model_truth {
     struct {
         double us, volts;
     } points[MODEL_TRUTH_POINTS_MAX];
-    /* What is random from repetition to repetition, about all of the above: with probability limit_share all
-     * frequencies are limit_factor times these; wander_sigma is the relative standard deviation of the frequency at any
-     * moment, about these; during sibling_share of the time the payload runs at sibling_factor of its rate. 0: none */
+    /* Random from repetition to repetition, in addition to the above: with probability limit_share all frequencies are
+     * limit_factor times these; wander_sigma is the relative standard deviation of the frequency at any moment; during
+     * sibling_share of the time the payload runs at sibling_factor of its rate. 0: none */
     double limit_share, limit_factor, wander_sigma, sibling_share, sibling_factor;
 };
 

@@ -38,7 +38,8 @@ const char *null_kind_name(enum null_kind kind);
 /* 40 to 200 samples of 1 to 400 repetitions. The same arguments give the same trace. 0, or -1: out of memory. */
 int null_trace(enum null_kind kind, uint64_t seed, struct trace *t, struct null_about *about);
 
-/* What the answer to such a trace claims to have found, as text in `what`; false = nothing, as is right. */
+/* Returns true if the answer to such a trace claims to have found something, described in `what`; false = nothing, as
+ * is right. */
 bool false_finding(const struct phases *p, bool switched, char *what, size_t size);
 
 #endif

@@ -22,7 +22,7 @@ static void phases(const struct model *m, const struct payload *from, const stru
 static double lost(const struct model *m, const struct model_truth *t)
 {
     const struct model_phase *last = &t->phases[t->n - 1];
-    double rate = last->ghz * last->ipc, us = -m->world.cold_us * (1 - m->world.cold_factor);
+    double rate = last->ghz * last->ipc, us = -m->scenario.cold_us * (1 - m->scenario.cold_factor);
     for (size_t i = 0; i + 1 < t->n; i++)
         us += t->phases[i].duration_us * (1 - t->phases[i].ghz * t->phases[i].ipc / rate);
     return us;

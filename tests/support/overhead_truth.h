@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a change of the frequency costs on a modelled CPU: a calculation from the parameters, without measuring. */
+/* The cost of a change of the frequency on a modelled CPU, computed from the parameters, without measuring. */
 #pragma once
 
 #include "drivers/model/model.h"

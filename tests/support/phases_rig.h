@@ -8,5 +8,5 @@
 
 /* Prints them, with their limits, steps of the voltage and warnings: for a test that fails. */
 void rig_show_phases(const struct phases *p);
-/* Whether a warning holds this text. */
+/* Returns true if a warning contains this text. */
 bool rig_warned(const struct phases *p, const char *of);

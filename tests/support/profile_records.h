@@ -10,7 +10,7 @@ struct profile_setup profile_records_setup(uint32_t flags);
 /* The terms of a processor that keeps levels for 670 us; a change costs 40 us, and pays from 300 us on. */
 struct profile_terms profile_records_terms(void);
 
-/* What one sample saw. */
+/* The values of one sample. */
 struct profile_seen {
     uint32_t pid, other; /* 0: none; comm is "tPID" */
     uint32_t cpu;        /* the sibling is cpu ^ 1 */

@@ -26,7 +26,7 @@ struct profile_score {
 int profile_score_set(const struct model *m, uint64_t seed, uint64_t number, unsigned flags, struct profile_truth *out);
 /* 0, or -1: out of memory. */
 int profile_score_add(struct profile_score *s, const struct profile_truth *t);
-/* Whether the limits hold this truth. */
+/* Returns true if the limits contain this truth. */
 bool profile_score_holds(const struct profile_estimate *seen, double truth);
 /* Mean absolute error, and share of the limits that hold the truth, over the tasks that count. */
 double profile_score_error(const struct profile_score *s);

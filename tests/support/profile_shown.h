@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the profiler's outputs are for a result; all of them must succeed. */
+/* The profiler's outputs for a result; all of them must succeed. */
 #pragma once
 
 #include <jansson.h>

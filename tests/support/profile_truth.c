@@ -59,7 +59,7 @@ void profile_truth_setup(const struct model *m, uint64_t seed, struct profile_se
         out->bin[0].khz[level] = (__u32)(m->base_ghz[level] * 1e6 + 0.5);
 }
 
-/* What a change from level 0 to this class and back costs, us: throttling, and a halt for each change. */
+/* The cost of a change from level 0 to this class and back, us: throttling, and a halt for each change. */
 static double truth_change_us(const struct model *m, unsigned class_)
 {
     const struct model_transition *t = &m->transitions[0][class_];
@@ -90,7 +90,7 @@ static int truth_run(const struct model *m, uint64_t seed, unsigned flags, doubl
     return 0;
 }
 
-/* What pauses take from those who run. */
+/* The time that pauses take from the tasks that run. */
 static double truth_taken_us(const struct profile_record *r)
 {
     return (r->pause_ns + (r->sight.other.pid > 0 ? r->held_ns : 0)) / 1e3;

@@ -104,12 +104,12 @@ void quiet_restore(struct settings *s, const char *others)
         fail_msg("%s", err.text);
 }
 
-void quiet_recovers(const struct quiet_tree *t, int status, const char *told)
+void quiet_recovers(const struct quiet_tree *t, int status, const char *report)
 {
     struct machine_error err = {.status = MACHINE_OK};
     char text[800];
     bool lives;
     assert_int_equal(settings_recover(&t->roots, text, sizeof text, &lives, &err), status);
-    if (strstr(status == MACHINE_OK ? text : err.text, told) == NULL || (told[0] == '\0' && text[0] != '\0'))
+    if (strstr(status == MACHINE_OK ? text : err.text, report) == NULL || (report[0] == '\0' && text[0] != '\0'))
         fail_msg("%s, %s", text, err.text);
 }

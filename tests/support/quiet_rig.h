@@ -41,4 +41,4 @@ struct settings *quiet_applied(const struct quiet_tree *t, unsigned parts);
 /* settings_restore(), which must succeed and tell of this; NULL: of nothing. */
 void quiet_restore(struct settings *s, const char *others);
 /* settings_recover() must return this status and tell this; "": nothing. */
-void quiet_recovers(const struct quiet_tree *t, int status, const char *told);
+void quiet_recovers(const struct quiet_tree *t, int status, const char *report);

@@ -9,7 +9,7 @@ enum { CLASSES_MAX = 5, GROUPS_MAX = 5, KINDS = 4 };
 /* Kinds of wide code in the order of their demand. */
 enum kind { LIGHT256, HEAVY256, LIGHT512, HEAVY512 };
 
-/* What surrounds the processor of a scenario; all 0 and false: nothing. */
+/* The surroundings of the processor in a scenario; all 0 and false: none. */
 struct surroundings {
     struct rng rng; /* of its own: what it draws leaves the processor as it is */
     bool no_counters, ramps, gradual_volts, core_counts, alone_boosts;
@@ -19,7 +19,7 @@ struct surroundings {
 
 struct draft {
     struct rng rng;
-    struct surroundings world;
+    struct surroundings scenario;
     char *out;
     size_t used;
     unsigned cores, n_levels, n_classes, level[CLASSES_MAX];
@@ -105,13 +105,13 @@ static void draw_classes(struct draft *d)
     unsigned most = d->wide ? CLASSES_MAX : 3;
     for (unsigned level = 0; level < d->n_levels; level++) {
         unsigned n = level < 2 && rng_chance(&d->rng, 0.6) ? 2 : 1;
-        if (level == 0 && d->world.three_alike)
+        if (level == 0 && d->scenario.three_alike)
             n = 3;
         unsigned levels_left = d->n_levels - 1 - level;
         for (unsigned i = 0; i < n && d->n_classes + levels_left < most; i++) {
             put(d, "[class c%u]\n", d->n_classes);
             LINE(d, "level = %u", level);
-            LINE(d, "umask = 0x%02x", d->world.no_counters ? 0 : umasks[level][i > 0]);
+            LINE(d, "umask = 0x%02x", d->scenario.no_counters ? 0 : umasks[level][i > 0]);
             if (d->n_classes > 0 && rng_chance(&d->rng, 0.2))
                 LINE(d, "wait_double = %.2f", rng_range(&d->rng, 0.05, d->wild ? 0.4 : 0.2));
             d->level[d->n_classes++] = level;
@@ -164,8 +164,8 @@ static void put_throttle(struct draft *d, unsigned step, double ratio, double us
 
 static void put_grant(struct draft *d, unsigned step, unsigned class_)
 {
-    if (d->world.ramps)
-        LINE(d, "step.%u = ramp c%u %.1f", step, class_, rng_log(&d->world.rng, 3, 100));
+    if (d->scenario.ramps)
+        LINE(d, "step.%u = ramp c%u %.1f", step, class_, rng_log(&d->scenario.rng, 3, 100));
     else
         LINE(d, "step.%u = grant c%u", step, class_);
 }
@@ -208,8 +208,8 @@ static void draw_transitions(struct draft *d)
     LINE(d, "wait_us = %.1f", d->wild ? rng_log(r, 120, 2000) : rng_range(r, 300, 900));
     LINE(d, "wait_sigma_us = %.1f", rng_range(r, 0, d->wild ? 15 : 4));
     LINE(d, "throttle_distance = %d", d->wild && rng_chance(r, 0.2) ? 0 : rng_int(r, 30, 150));
-    if (d->world.release_tau > 0)
-        LINE(d, "release_tau_us = %.2f", d->world.release_tau);
+    if (d->scenario.release_tau > 0)
+        LINE(d, "release_tau_us = %.2f", d->scenario.release_tau);
 }
 
 static void draw_voltage(struct draft *d)
@@ -222,9 +222,9 @@ static void draw_voltage(struct draft *d)
         volts += rng_range(&d->rng, 0.03, 0.12);
     }
     LINE(d, "noise_volts = %.4f", rng_range(&d->rng, 0.0002, 0.001));
-    if (d->world.gradual_volts) {
-        LINE(d, "ramp_us = %.1f", rng_log(&d->world.rng, 1, 30));
-        LINE(d, "read_delay_us = %.2f", rng_range(&d->world.rng, 0, 3));
+    if (d->scenario.gradual_volts) {
+        LINE(d, "ramp_us = %.1f", rng_log(&d->scenario.rng, 1, 30));
+        LINE(d, "read_delay_us = %.2f", rng_range(&d->scenario.rng, 0, 3));
     }
     if (d->n_classes > 1 && rng_chance(&d->rng, 0.5)) {
         put(d, "[boost c0 c%u]\n", d->n_classes - 1);
@@ -258,7 +258,7 @@ static void draw_power(struct draft *d)
     put(d, "[power]\n");
     LINE(d, "idle_watts = %.1f", rng_range(&d->rng, 5, 60));
     LINE(d, "cycle_nj = %.2f", rng_range(&d->rng, 0.2, 1));
-    LINE(d, "companion_boosts = %s", d->world.alone_boosts ? "no" : "yes");
+    LINE(d, "companion_boosts = %s", d->scenario.alone_boosts ? "no" : "yes");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         LINE(d, "nj.%s = %.4f", kinds[i], nj);
         nj *= rng_range(&d->rng, 1.1, 1.5);
@@ -269,7 +269,7 @@ static void draw_power(struct draft *d)
 static void draw_wild_rest(struct draft *d)
 {
     struct rng *r = &d->rng;
-    bool throttle = rng_chance(r, 0.8), counted = !d->world.no_counters;
+    bool throttle = rng_chance(r, 0.8), counted = !d->scenario.no_counters;
     put(d, "[pmu]\n");
     LINE(d, "licences = %s", counted ? "yes" : "no");
     LINE(d, "throttle = %s", counted && throttle ? "yes" : "no");
@@ -277,12 +277,12 @@ static void draw_wild_rest(struct draft *d)
     LINE(d, "noise_cycles = %d", rng_int(r, 0, 6));
     if (!counted)
         LINE(d, "counters = %s", "no");
-    else if (d->world.core_counts)
+    else if (d->scenario.core_counts)
         LINE(d, "licences_of_core = %s", "yes");
     put(d, "[clock]\n");
-    if (d->world.step_ns > 0)
-        LINE(d, "tsc_step_ns = %.0f", d->world.step_ns);
-    LINE(d, "jitter_ns = %.1f", (d->world.no_counters ? 0.2 : 1) * rng_range(r, 0, 25));
+    if (d->scenario.step_ns > 0)
+        LINE(d, "tsc_step_ns = %.0f", d->scenario.step_ns);
+    LINE(d, "jitter_ns = %.1f", (d->scenario.no_counters ? 0.2 : 1) * rng_range(r, 0, 25));
     LINE(d, "split_read_ns = %d", rng_int(r, 0, 60));
     LINE(d, "spread = %.4f", rng_chance(r, 0.3) ? rng_range(r, 0.001, 0.006) : 0);
     LINE(d, "spread_period_us = %.1f", rng_range(r, 25, 40));
@@ -325,12 +325,12 @@ static void draw_rest(struct draft *d)
     LINE(d, "taken_off = %d", 0);
 }
 
-/* What a scenario has of what stands in other sections. */
-static void draw_world(struct draft *d, uint64_t seed)
+/* Draws the other sections of a scenario's model. */
+static void draw_scenario(struct draft *d, uint64_t seed)
 {
     static const double steps_ns[] = {1, 10, 25};
-    struct surroundings *w = &d->world;
-    rng_init(&w->rng, seed, 0x776f726c64u); /* "scenario" */
+    struct surroundings *w = &d->scenario;
+    rng_init(&w->rng, seed, 0x776f726c64u);
     w->no_counters = rng_chance(&w->rng, 0.25);
     double step = steps_ns[rng_int(&w->rng, 0, 2)];
     w->step_ns = w->no_counters || rng_chance(&w->rng, 0.2) ? step : 0;
@@ -345,7 +345,7 @@ static void draw_world(struct draft *d, uint64_t seed)
 
 static void draw_neighbour(struct draft *d)
 {
-    struct rng *r = &d->world.rng;
+    struct rng *r = &d->scenario.rng;
     put(d, "[sibling]\n");
     LINE(d, "share = %.2f", rng_range(r, 0.05, 0.6));
     LINE(d, "period_us = %.0f", rng_log(r, 20, 2000));
@@ -356,7 +356,7 @@ static void draw_neighbour(struct draft *d)
 
 static void draw_drift(struct draft *d)
 {
-    struct rng *r = &d->world.rng;
+    struct rng *r = &d->scenario.rng;
     put(d, "[wander]\n");
     LINE(d, "slow_sigma = %.5f", rng_range(r, 0.0003, 0.005));
     LINE(d, "slow_us = %.0f", rng_log(r, 1e5, 1e8));
@@ -369,7 +369,7 @@ static void draw_drift(struct draft *d)
 /* The sections of a scenario. */
 static void draw_surroundings(struct draft *d)
 {
-    struct rng *r = &d->world.rng;
+    struct rng *r = &d->scenario.rng;
     if (rng_chance(r, 0.2))
         draw_neighbour(d);
     if (rng_chance(r, 0.2))
@@ -397,7 +397,7 @@ static void draw_surroundings(struct draft *d)
     }
 }
 
-enum model_kind { RANDOM, WILD, WORLD };
+enum model_kind { RANDOM, WILD, SCENARIO };
 
 static void draw(char out[RANDOM_MODEL_TEXT], uint64_t seed, enum model_kind kind)
 {
@@ -406,8 +406,8 @@ static void draw(char out[RANDOM_MODEL_TEXT], uint64_t seed, enum model_kind kin
     d.out = out;
     d.wild = wild;
     rng_init(&d.rng, seed, wild ? 0x77696c64u : 0x6d6f64656cu); /* streams of their own: "wild", "model" */
-    if (kind == WORLD)
-        draw_world(&d, seed);
+    if (kind == SCENARIO)
+        draw_scenario(&d, seed);
     draw_cpu(&d, seed);
     draw_levels(&d);
     draw_classes(&d);
@@ -422,7 +422,7 @@ static void draw(char out[RANDOM_MODEL_TEXT], uint64_t seed, enum model_kind kin
     }
     draw_power(&d);
     draw_wild_rest(&d);
-    if (kind == WORLD)
+    if (kind == SCENARIO)
         draw_surroundings(&d);
 }
 
@@ -445,9 +445,9 @@ void wild_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
     draw(out, seed, WILD);
 }
 
-void world_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
+void scenario_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
 {
-    draw(out, seed, WORLD);
+    draw(out, seed, SCENARIO);
 }
 
 void random_model(struct model *out, uint64_t seed)
@@ -464,9 +464,9 @@ void wild_model(struct model *out, uint64_t seed)
     parse(text, seed, out);
 }
 
-void world_model(struct model *out, uint64_t seed)
+void scenario_model(struct model *out, uint64_t seed)
 {
     char text[RANDOM_MODEL_TEXT];
-    world_model_text(text, seed);
+    scenario_model_text(text, seed);
     parse(text, seed, out);
 }

@@ -12,7 +12,7 @@ enum { RANDOM_MODEL_TEXT = 16384 };
  * The text of a complete valid model file: 1 to 3 levels and at most 5 classes, 2 to 24 cores in 1 to 5 groups with
  * turbo frequencies of their own, steps, ratios, halts, waits, demands, mixtures, rates and voltages at random; the
  * same seed gives the same text. What the parameters have in common with real processors, so that a measurement can
- * tell them: neighbouring levels and groups are at least 3 % apart, throttling is to 0.65 or less for 5 us or more, two
+ * tell them: neighboring levels and groups are at least 3 % apart, throttling is to 0.65 or less for 5 us or more, two
  * throttled stretches differ by a fifth, what counts instructions before it requests more does so for 4 us or more, all
  * transitions begin with the same throttled stretch, a transition is over within 150 us, the wait is 300 to 900 us.
  */
@@ -32,9 +32,9 @@ void wild_model(struct model *out, uint64_t seed);
 
 /*
  * The processors of wild_model() of the same seed in surroundings of their own, each with some probability: no
- * counters, a TSC in steps, a neighbour on the core, a frequency that wanders, a power limit in some repetitions,
+ * counters, a TSC in steps, a busy sibling thread, a frequency that wanders, a power limit in some repetitions,
  * SMIs, cold code, state carried over, ramps of the frequency up and down, gradual voltages, companions that follow
  * boosts, license counters of the whole core, three classes at level 0.
  */
-void world_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed);
-void world_model(struct model *out, uint64_t seed);
+void scenario_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed);
+void scenario_model(struct model *out, uint64_t seed);

@@ -25,8 +25,8 @@ double rng_one_of(struct rng *r, const double *values, int n);
 double rng_normal(struct rng *r);   /* mean 0, variance 1 */
 double rng_student3(struct rng *r); /* Student's t with 3 degrees of freedom, not scaled */
 
-/* Whether a test is to run all of its alike cases (DEEP set: make test-deep), or a few, which find what is broken but
- * not what is rare. */
+/* Returns true if a test is to run all of its similar cases (DEEP set: make test-deep), false for a few, which find
+ * what is broken but not what is rare. */
 bool rng_all_rounds(void);
 
 /* How many of `n` alike cases a test is to run: all, or the first fifth, at least 1; under the sanitizers fewer. */

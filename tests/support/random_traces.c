@@ -13,7 +13,7 @@ enum { PLAN_MAX = TRUE_PHASES_MAX };
 
 /* A stretch of one state in the order of time. */
 struct step {
-    enum phase_kind kind; /* steady, throttle or halt: slow is what the neighbours make of it */
+    enum phase_kind kind; /* steady, throttle or halt: slow is what the neighbors make of it */
     double duration;      /* us, nominal */
     struct core_state state;
 };
@@ -36,7 +36,7 @@ struct plan {
     size_t twice_of; /* the step that `twice` of the repetitions wait for twice as long; PLAN_MAX = none */
     size_t twice;
     double drawn[PLAN_MAX], drawn_twice;
-    double moved[PLAN_MAX]; /* what split reads added to the durations, over all repetitions */
+    double moved[PLAN_MAX]; /* added to the durations by split reads, over all repetitions */
     size_t drawn_n, drawn_twice_n, drawn_interrupted;
 };
 
@@ -96,7 +96,7 @@ static double step_ratio(struct plan *p)
     return rng_log(&p->rng, 0.01, 0.25);
 }
 
-/* What ran before time 0: with known kernels any IPC, else the same code. */
+/* The state before time 0: with known kernels any IPC, else the same code. */
 static struct core_state lead_in(struct plan *p, struct core_state first)
 {
     struct core_state before = first;

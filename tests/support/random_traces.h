@@ -64,7 +64,7 @@ struct truth {
     size_t runs;        /* measured repetitions, without those of a voltage alone */
     size_t interrupted; /* of these */
     double period_us;
-    char about[400]; /* what was drawn, for a person */
+    char about[400]; /* the drawn parameters, for a person */
 };
 
 /* "step-down", ...; NULL = no such kind. */

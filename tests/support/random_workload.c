@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/random_workload.h"
 
-/* What the rows of one workload have in common. */
+/* Shared by the rows of one workload. */
 struct rows_style {
     double shortest, longest; /* ps */
     int64_t unit;             /* ps */

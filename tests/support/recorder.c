@@ -44,7 +44,7 @@ static double overlap(double a, double b, double c, double d)
     return fmax(0, fmin(b, d) - fmax(a, c));
 }
 
-/* What the counters gain from `from` to `to`; s->at holds `from` and moves on. */
+/* Returns what the counters gain from `from` to `to`; s->at holds `from` and moves on. */
 static struct counts count(struct session *s, double from, double to)
 {
     struct counts c = {0};

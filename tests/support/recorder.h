@@ -33,7 +33,7 @@ struct recorder {
     double period_us;
     enum sampler sampler;
     double jitter;                /* of the end of a sample, share of the period, uniform to both sides */
-    bool has[TRACE_CHANNELS];     /* what is recorded; volts are not sampled here */
+    bool has[TRACE_CHANNELS];     /* recorded channels; volts are not sampled here */
     double freq_noise, ipc_noise; /* standard deviation, relative */
     double share_noise;           /* standard deviation */
     double missing;               /* share of the fields */

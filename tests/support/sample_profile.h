@@ -19,5 +19,5 @@ void sample_profile_without_table(struct profile_result *r);
 void sample_profile_nasty(struct profile_result *r);
 /* The row of this name; NULL: none. */
 struct profile_row *sample_profile_row(struct profile_result *r, const char *name);
-/* What these functions have allocated. */
+/* Frees everything that these functions have allocated. */
 void sample_profile_free(struct profile_result *r);

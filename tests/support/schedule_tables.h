@@ -11,7 +11,7 @@ enum { GOLD_GROUPS = 5, GOLD_CORES = 16, GOLD_LEVELS = 3 };
 /* The published frequencies of the Xeon Gold 6130, MHz (dissertation, table 3.1): level, turbo level. */
 extern const int gold_mhz[GOLD_LEVELS][GOLD_GROUPS];
 extern const int gold_last_core[GOLD_GROUPS]; /* the largest number of active cores of each turbo level */
-/* That turbo level of a number of active cores. */
+/* The turbo level of a number of active cores. */
 int gold_group(int active_cores);
 
 /* Empty tables with the columns of doc/formats.md. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the programs that score the analysis on drawn traces have in common: their words, and the trace they write. */
+/* Shared by the programs that score the analysis on drawn traces: their words, and the trace they write. */
 #pragma once
 
 #include <stdbool.h>

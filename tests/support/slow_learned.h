@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct slow_learned; /* what it remembers of a task */
+struct slow_learned; /* the memory of one task */
 
 /* The gap that goes on since the demand of a core has fallen from a to b. */
 struct slow_gap {

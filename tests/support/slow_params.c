@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-/* What is absent from a row: no number of an export is that small. */
+/* Stands for a value that a row lacks: no number of an export is that small. */
 #define ABSENT INT64_MIN
 
 /* A row of any list: what it is about, and what it says. */
@@ -185,7 +185,7 @@ int64_t slow_params_trigger(const struct slow_params *p, enum sim_class c)
 
 /* ---- costs ---- */
 
-/* Whether a row says what is looked for. */
+/* Returns true if this is the row that is searched for. */
 typedef bool (*row_says)(const struct export_row *r);
 
 static bool says_down(const struct export_row *r)
@@ -203,7 +203,8 @@ static bool says_throttle(const struct export_row *r)
     return r->duration != ABSENT;
 }
 
-/* Of the rows between two that say it: those at n, else at the next higher, else at the highest; the first of them. */
+/* Finds, among the rows between two that have the value, those at n, else at the next higher, else at the highest;
+ * returns the first of them. */
 static const struct export_row *row_at(const struct export_rows *rows, int64_t from, int64_t to, unsigned n,
                                        row_says says)
 {
@@ -262,7 +263,7 @@ bool slow_params_down(const struct slow_params *p, unsigned from, unsigned to, e
 
     const struct export_row *first = row_of_class(p, &p->throttles, from, k, n, says_throttle);
     double slower = (double)slow_params_speed(p, from, n) / (double)slow_params_speed(p, to, n), sum = 0;
-    for (int pass = 0; pass < 2; pass++) { /* what the throttles cost, then the phases */
+    for (int pass = 0; pass < 2; pass++) { /* the sum of the throttles, then the phases */
         double scale = sum > out->total_ps ? out->total_ps / sum : 1;
         for (size_t i = 0; first && i < p->throttles.n; i++) {
             const struct export_row *r = &p->throttles.row[i];

@@ -19,7 +19,7 @@ void slow_params_free(struct slow_params *p);
 
 unsigned slow_params_levels(const struct slow_params *p);
 unsigned slow_params_cores(const struct slow_params *p); /* the most for which there is a frequency */
-/* Whether all levels have one there; else the export is refused. */
+/* Returns true if all levels have one there; otherwise the export is refused. */
 bool slow_params_usable(const struct slow_params *p);
 
 int slow_params_demand(const struct slow_params *p, enum sim_class c);      /* -1: not known */

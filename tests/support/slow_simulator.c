@@ -7,7 +7,7 @@
 static const int64_t LOOK_PS = 100 * SIM_PS_PER_US; /* of policy software */
 static const int64_t SOFTWARE_WAIT_PS = 666 * SIM_PS_PER_US;
 
-/* What a logical CPU plays: the row before `next` if there is one, of which `left` is to be done. */
+/* The state of a logical CPU: it plays the row before `next` if there is one, of which `left` is to be done. */
 struct slow_cpu {
     const struct sim_row *rows;
     size_t n, next;
@@ -36,7 +36,7 @@ struct slow_core {
     struct slow_gap gap;
 };
 
-struct slow_world {
+struct slow_scenario {
     const struct slow_params *p;
     const struct sim_workload *w;
     const struct sim_options *o;
@@ -61,7 +61,7 @@ static bool has_work(const struct slow_cpu *c)
 }
 
 /* Follows ended rows by the next that have a length. */
-static void follow_rows(const struct slow_world *s, struct slow_cpu *c)
+static void follow_rows(const struct slow_scenario *s, struct slow_cpu *c)
 {
     while ((!c->row || c->left == 0) && c->next < c->n) {
         c->row = &c->rows[c->next++];
@@ -73,7 +73,7 @@ static void follow_rows(const struct slow_world *s, struct slow_cpu *c)
 }
 
 /* Units of work after which the row demands its level; 0: at once. */
-static int64_t trigger_work(const struct slow_world *s, const struct sim_row *row)
+static int64_t trigger_work(const struct slow_scenario *s, const struct sim_row *row)
 {
     int64_t count = slow_params_trigger(s->p, row->class);
     if (!s->w->has_ipc || count == 0 || s->o->policy == SIM_SOFTWARE || slow_params_demand(s->p, row->class) == 0)
@@ -83,7 +83,7 @@ static int64_t trigger_work(const struct slow_world *s, const struct sim_row *ro
     return (int64_t)((2 * units_ipc + row->ipc) / (2 * row->ipc));
 }
 
-static unsigned cpu_demand(const struct slow_world *s, const struct slow_cpu *c)
+static unsigned cpu_demand(const struct slow_scenario *s, const struct slow_cpu *c)
 {
     if (!has_work(c))
         return 0;
@@ -96,7 +96,7 @@ static unsigned cpu_demand(const struct slow_world *s, const struct slow_cpu *c)
     return c->done >= trigger_work(s, c->row) ? (unsigned)level : 0;
 }
 
-static unsigned core_demand(const struct slow_world *s, unsigned core)
+static unsigned core_demand(const struct slow_scenario *s, unsigned core)
 {
     unsigned most = 0;
     for (unsigned i = 0; i < s->w->n_cpus; i++)
@@ -106,7 +106,7 @@ static unsigned core_demand(const struct slow_world *s, unsigned core)
 }
 
 /* The class by which a core's demand is what it is. */
-static enum sim_class class_of_demand(const struct slow_world *s, unsigned core, unsigned demand)
+static enum sim_class class_of_demand(const struct slow_scenario *s, unsigned core, unsigned demand)
 {
     for (unsigned i = 0; i < s->w->n_cpus && s->o->policy != SIM_SOFTWARE; i++)
         if (s->cpu[i].core == core && has_work(&s->cpu[i]) && cpu_demand(s, &s->cpu[i]) == demand)
@@ -114,14 +114,14 @@ static enum sim_class class_of_demand(const struct slow_world *s, unsigned core,
     return SIM_NONE;
 }
 
-static uint32_t speed_at(const struct slow_world *s, const struct sim_row *row, unsigned level)
+static uint32_t speed_at(const struct slow_scenario *s, const struct sim_row *row, unsigned level)
 {
     uint32_t f = slow_params_speed(s->p, level, s->n);
     return s->w->has_stall ? slow_stalled_speed(f, s->w->recorded, row->stall) : f;
 }
 
 /* How long until its row ends or reaches its trigger, at this speed; for ever without a row, or while halted. */
-static int64_t until_next(const struct slow_world *s, const struct slow_cpu *c, int64_t speed)
+static int64_t until_next(const struct slow_scenario *s, const struct slow_cpu *c, int64_t speed)
 {
     if (c->row && !has_work(c))
         return c->left;
@@ -152,7 +152,7 @@ static void keep_earlier(int64_t *a, int64_t b)
 
 /* ---- parameters, of which one may be missing ---- */
 
-static double down_ps(struct slow_world *s, unsigned from, unsigned to, enum sim_class class)
+static double down_ps(struct slow_scenario *s, unsigned from, unsigned to, enum sim_class class)
 {
     struct sim_change c = {0};
     if (!slow_params_down(s->p, from, to, class, s->n, &c))
@@ -160,7 +160,7 @@ static double down_ps(struct slow_world *s, unsigned from, unsigned to, enum sim
     return c.total_ps;
 }
 
-static int64_t known(struct slow_world *s, int64_t ps)
+static int64_t known(struct slow_scenario *s, int64_t ps)
 {
     if (ps < 0)
         s->missing = true;
@@ -194,7 +194,7 @@ static bool play_ended(const struct oracle_play *play)
 }
 
 /* Up to the next instant. */
-static void play_on(const struct slow_world *s, struct oracle_play *play, unsigned v, unsigned j)
+static void play_on(const struct slow_scenario *s, struct oracle_play *play, unsigned v, unsigned j)
 {
     int64_t dt = SIM_FOREVER;
     for (unsigned i = 0; i < play->n; i++) {
@@ -210,8 +210,8 @@ static void play_on(const struct slow_world *s, struct oracle_play *play, unsign
     }
 }
 
-/* Whether it pays to go up from v to j. */
-static bool oracle_pays(struct slow_world *s, unsigned core, unsigned v, unsigned j)
+/* Returns true if it pays to go up from v to j. */
+static bool oracle_pays(struct slow_scenario *s, unsigned core, unsigned v, unsigned j)
 {
     struct oracle_play play = {.n = 0};
     int64_t breakeven = known(s, slow_params_breakeven(s->p, j, v, s->n));
@@ -251,7 +251,7 @@ static bool oracle_pays(struct slow_world *s, unsigned core, unsigned v, unsigne
     }
 }
 
-static void oracle_fell(struct slow_world *s, unsigned core, unsigned b)
+static void oracle_fell(struct slow_scenario *s, unsigned core, unsigned b)
 {
     struct slow_core *c = &s->core[core];
     unsigned v = c->changing ? c->target : c->level, j = b;
@@ -271,7 +271,7 @@ static uint64_t splitmix_output(uint64_t x)
     return x ^ x >> 31;
 }
 
-static int64_t stock_wait(struct slow_world *s, unsigned core, unsigned a, unsigned b)
+static int64_t stock_wait(struct slow_scenario *s, unsigned core, unsigned a, unsigned b)
 {
     struct sim_wait wait = {0};
     uint64_t z = splitmix_output(s->o->seed ^ splitmix_output(((uint64_t)core << 32) + s->core[core].falls));
@@ -280,7 +280,7 @@ static int64_t stock_wait(struct slow_world *s, unsigned core, unsigned a, unsig
     return (double)(z >> 11) * 0x1p-53 < wait.long_share ? wait.long_ps : wait.usual_ps;
 }
 
-static int64_t software_hold(const struct slow_world *s, const struct slow_core *c)
+static int64_t software_hold(const struct slow_scenario *s, const struct slow_core *c)
 {
     int64_t at = c->began_512;
     while (at < s->now + SOFTWARE_WAIT_PS)
@@ -289,7 +289,7 @@ static int64_t software_hold(const struct slow_world *s, const struct slow_core 
 }
 
 /* The demand of a core has fallen from a to b. */
-static void policy_fell(struct slow_world *s, unsigned core, unsigned a, unsigned b)
+static void policy_fell(struct slow_scenario *s, unsigned core, unsigned a, unsigned b)
 {
     struct slow_core *c = &s->core[core];
     int64_t wait = SIM_FOREVER;
@@ -312,7 +312,7 @@ static void policy_fell(struct slow_world *s, unsigned core, unsigned a, unsigne
         c->hold[k] = wait == SIM_FOREVER ? SIM_FOREVER : s->now + wait;
 }
 
-static void software_look(const struct slow_world *s, unsigned core)
+static void software_look(const struct slow_scenario *s, unsigned core)
 {
     struct slow_core *c = &s->core[core];
     bool ran = c->runs_512;
@@ -361,7 +361,7 @@ static void begin_change(struct slow_core *c, unsigned target, const struct sim_
     follow_phases(c);
 }
 
-static void change_level(struct slow_world *s, unsigned core)
+static void change_level(struct slow_scenario *s, unsigned core)
 {
     struct slow_core *c = &s->core[core];
     struct sim_change change = {0};
@@ -386,7 +386,7 @@ static void change_level(struct slow_world *s, unsigned core)
 
 /* ---- "At one instant" ---- */
 
-static bool core_works(const struct slow_world *s, unsigned core)
+static bool core_works(const struct slow_scenario *s, unsigned core)
 {
     for (unsigned i = 0; i < s->w->n_cpus; i++)
         if (s->cpu[i].core == core && has_work(&s->cpu[i]))
@@ -394,7 +394,7 @@ static bool core_works(const struct slow_world *s, unsigned core)
     return false;
 }
 
-static void count_active(struct slow_world *s)
+static void count_active(struct slow_scenario *s)
 {
     s->n = 0;
     for (unsigned i = 0; i < s->w->n_cores; i++)
@@ -405,7 +405,7 @@ static void count_active(struct slow_world *s)
         s->n = s->w->active_cores;
 }
 
-static void look_at_demand(struct slow_world *s, unsigned core)
+static void look_at_demand(struct slow_scenario *s, unsigned core)
 {
     struct slow_core *c = &s->core[core];
     unsigned before = c->demand, demand = core_demand(s, core);
@@ -422,7 +422,7 @@ static void look_at_demand(struct slow_world *s, unsigned core)
             c->demander = s->cpu[i].row->task;
 }
 
-static uint32_t speed_now(const struct slow_world *s, const struct slow_cpu *c)
+static uint32_t speed_now(const struct slow_scenario *s, const struct slow_cpu *c)
 {
     const struct slow_core *core = &s->core[c->core];
     if (!has_work(c) || is_halted(core))
@@ -434,7 +434,7 @@ static uint32_t speed_now(const struct slow_world *s, const struct slow_cpu *c)
     return throttled ? throttled : 1;
 }
 
-static void at_one_instant(struct slow_world *s)
+static void at_one_instant(struct slow_scenario *s)
 {
     for (unsigned i = 0; i < s->w->n_cpus; i++)
         follow_rows(s, &s->cpu[i]);
@@ -454,7 +454,7 @@ static void at_one_instant(struct slow_world *s)
 /* ---- between instants ---- */
 
 /* Until the next instant at which anything may happen. */
-static int64_t time_to_next(const struct slow_world *s)
+static int64_t time_to_next(const struct slow_scenario *s)
 {
     int64_t dt = SIM_FOREVER;
     for (unsigned i = 0; i < s->w->n_cpus; i++)
@@ -472,13 +472,13 @@ static int64_t time_to_next(const struct slow_world *s)
     return dt;
 }
 
-static void count_piece(struct slow_world *s, unsigned cpu, int64_t dt)
+static void count_piece(struct slow_scenario *s, unsigned cpu, int64_t dt)
 {
     const struct slow_cpu *c = &s->cpu[cpu];
     const struct slow_core *core = &s->core[c->core];
     struct sim_times *t = &s->out->tasks[c->row->task];
     double piece = (double)dt, speed = c->speed, ideal = piece * speed / speed_at(s, c->row, 0);
-    unsigned siblings = 0; /* what they demand */
+    unsigned siblings = 0; /* the level that they demand */
     for (unsigned i = 0; i < s->w->n_cpus; i++)
         if (i != cpu && s->cpu[i].core == c->core && cpu_demand(s, &s->cpu[i]) > siblings)
             siblings = cpu_demand(s, &s->cpu[i]);
@@ -497,7 +497,7 @@ static void count_piece(struct slow_world *s, unsigned cpu, int64_t dt)
         t->remote_smt_ps += piece * speed / speed_at(s, c->row, siblings) - ideal;
 }
 
-static void move_on(struct slow_world *s, int64_t dt)
+static void move_on(struct slow_scenario *s, int64_t dt)
 {
     for (unsigned i = 0; i < s->w->n_cores; i++)
         if (core_works(s, i))
@@ -537,7 +537,7 @@ static struct sim_row *read_cpu(const struct sim_workload *w, unsigned cpu, size
     return rows;
 }
 
-static bool all_ended(const struct slow_world *s)
+static bool all_ended(const struct slow_scenario *s)
 {
     for (unsigned i = 0; i < s->w->n_cpus; i++)
         if (s->cpu[i].row)
@@ -561,7 +561,7 @@ static void add_times(struct sim_times *a, const struct sim_times *b)
 bool slow_simulate(const struct slow_params *p, const struct sim_workload *w, const struct sim_options *o,
                    struct sim_result *out, struct slow_counts *counts)
 {
-    struct slow_world s = {.p = p, .w = w, .o = o, .out = out};
+    struct slow_scenario s = {.p = p, .w = w, .o = o, .out = out};
     struct sim_row *rows[SIM_CORES_MAX];
     *out = (struct sim_result){
         .n_tasks = w->n_tasks, .n_cores = w->n_cores, .tasks = calloc(w->n_tasks + 1, sizeof *out->tasks)};

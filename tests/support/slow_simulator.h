@@ -8,7 +8,7 @@
 #include "schedulers/simulate/simulate.h"
 #include "tests/support/slow_params.h"
 
-/* What the result of the simulator does not tell. */
+/* Counts that the simulator's result does not contain. */
 struct slow_counts {
     uint64_t down, up; /* changes that have begun */
     uint64_t falls;    /* of cores' demands */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is written to a stream, as text. */
+/* Captures as text what is written to a stream. */
 #pragma once
 
 #include <stdio.h>

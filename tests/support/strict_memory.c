@@ -28,7 +28,7 @@ bool strict_memory_failed(void)
 #define MARK UINT64_C(0x7374726963746d65)
 #define MARK_OWN UINT64_C(0x7374726963746f77) /* of what this library allocated itself */
 
-enum { BEFORE = 16, BEHIND = 256, FILL = 0xff };
+enum { BEFORE = 16, AFTER = 256, FILL = 0xff };
 
 /* Before each block. One without the mark is the C library's own, as of posix_memalign(). */
 struct head {
@@ -71,7 +71,7 @@ PLAIN static bool is_own(const void *caller)
     return (uintptr_t)caller >= (uintptr_t)__ehdr_start && (uintptr_t)caller < (uintptr_t)_end;
 }
 
-/* Whether it is the first of the kind that is to fail. */
+/* Returns true if this is the first allocation of the kind that is to fail. */
 PLAIN static bool is_to_fail(const void *caller, size_t size)
 {
     const uintptr_t kind = (uintptr_t)caller ^ (uintptr_t)size << 32;
@@ -88,7 +88,7 @@ PLAIN static bool is_to_fail(const void *caller, size_t size)
 PLAIN static void *take(const void *caller, size_t size, int fill)
 {
     bool fails = is_to_fail(caller, size) || (size == 0 && is_own(caller)); /* as C allows: nobody may rely on it */
-    struct head *h = fails || size > PTRDIFF_MAX - BEFORE - BEHIND ? NULL : __libc_malloc(BEFORE + size + BEHIND);
+    struct head *h = fails || size > PTRDIFF_MAX - BEFORE - AFTER ? NULL : __libc_malloc(BEFORE + size + AFTER);
     if (h == NULL) {
         errno = ENOMEM;
         return NULL;
@@ -97,8 +97,8 @@ PLAIN static void *take(const void *caller, size_t size, int fill)
     n_own += is_own(caller);
     char *block = (char *)h + BEFORE;
     memset(block, fill, size);
-    memset(block + size, FILL, BEHIND);
-    errno = EUCLEAN; /* what succeeds may leave anything there: nobody is to look at it then */
+    memset(block + size, FILL, AFTER);
+    errno = EUCLEAN; /* success may leave anything there: nobody is to look at it then */
     return block;
 }
 
@@ -110,11 +110,11 @@ PLAIN static struct head *head_of(void *block)
 
 PLAIN static void expect_untouched(const struct head *h)
 {
-    static const char told[] = "strict_memory: written behind an allocation\n";
-    const unsigned char *behind = (const unsigned char *)h + BEFORE + h->size;
-    for (size_t i = 0; i < BEHIND; i++)
-        if (behind[i] != FILL) {
-            ssize_t written = write(STDERR_FILENO, told, sizeof told - 1);
+    static const char message[] = "strict_memory: written past an allocation\n";
+    const unsigned char *end = (const unsigned char *)h + BEFORE + h->size;
+    for (size_t i = 0; i < AFTER; i++)
+        if (end[i] != FILL) {
+            ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
             (void)written;
             abort();
         }

@@ -15,5 +15,5 @@
  * they are made, in the library of all that is tested, or in their size; what other libraries allocate does not count.
  */
 void strict_memory_fail(unsigned long n);
-/* Whether it has failed since. Always false where sanitizers run. */
+/* Returns true if it has failed since. Always false where sanitizers run. */
 bool strict_memory_failed(void);

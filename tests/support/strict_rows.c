@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Fields of rows that are not there are absent (tables/table/table.h), so that code which reads one row too many would
- * show in no result. The library of the unit tests is linked with --wrap: what its parts ask of tables is asked here
- * and must be there; what the tests themselves ask is not.
+ * show in no result. The library of the unit tests is linked with --wrap: every field that its parts read from tables
+ * must be there; reads of the tests themselves are not checked.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void insist(const struct table *t, size_t row, const char *column)
 {
     if (row < t->n_rows)
         return;
-    fprintf(stderr, "table %s: column %s is asked for in row %zu of %zu\n", t->name, column, row, t->n_rows);
+    fprintf(stderr, "table %s: column %s is read in row %zu of %zu\n", t->name, column, row, t->n_rows);
     abort();
 }
 

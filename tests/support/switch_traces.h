@@ -10,7 +10,7 @@
 
 enum { SWITCH_PIECES_MAX = 6 };
 
-/* Behind the switch: until then, us from it, the core runs at a rate and a clock, both of those before the switch. */
+/* After the switch: until then, us from it, the core runs at a rate and a clock, both of those before the switch. */
 struct switch_piece {
     double until_us, rate, clock;
 };
@@ -18,7 +18,7 @@ struct switch_piece {
 struct switch_plan {
     unsigned repetitions;
     double work_us;                               /* of a sample at full rate; on a grid: its period */
-    double before_us, after_us;                   /* what is recorded */
+    double before_us, after_us;                   /* recorded */
     struct switch_piece piece[SWITCH_PIECES_MAX]; /* until until_us is 0; then at full rate and the last clock */
     double spread;      /* relative standard deviation of until_us, drawn once a repetition for all of them */
     double busy_share;  /* of the time, beside a sibling thread that leaves 0.65 of the rate, 12 us at a time */

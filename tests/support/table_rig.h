@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tests of the tables share: a table measured on a model. */
+/* Shared by the tests of the tables: a table measured on a model. */
 #pragma once
 
 #include "drivers/model/model.h"
@@ -10,8 +10,8 @@
 void rig_measure_on(const struct table_kind *k, struct machine *m, const struct tables_options *o, struct table *out);
 void rig_measure(const struct table_kind *k, const struct model *m, const struct tables_options *o, struct table *out);
 
-/* What the table's findings say; and all that is printed of it, without colours: the table, of which no line
- * may be longer than 100 columns, then the findings. To be freed. */
+/* Returns the table's findings; and everything printed of it, without colors: the table, of which no line may be longer
+ * than 100 columns, then the findings. To be freed. */
 char *rig_findings(const struct table_kind *k, const struct table *t);
 char *rig_printed(const struct table_kind *k, const struct table *t);
 

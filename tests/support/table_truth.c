@@ -13,7 +13,7 @@
 static const double RELATIVE = 0.01, MICROSECONDS = 1;
 #define SHORT_US                                                                                                       \
     4.0 /* a phase that is shorter than about four samples of 1 us is not distinguished from what surrounds it */
-#define ALIKE 0.15 /* relative: neighbouring throttles that differ by less, or a rate within half of it from full */
+#define ALIKE 0.15 /* relative: neighboring throttles that differ by less, or a rate within half of it from full */
 
 struct check {
     const struct model *model;
@@ -147,7 +147,7 @@ static bool resolved(const struct model_truth *t)
     for (size_t i = 0; i < t->n; i++) {
         const struct model_phase *p = &t->phases[i], *next = p + 1;
         if (p->kind == MODEL_RAMP || p->kind == MODEL_COLD)
-            return false; /* what is lost in it, and where it ends, is a matter of definition */
+            return false; /* the time lost in it, and where it ends, are a matter of definition */
         if (p->kind != MODEL_HALTED && p->duration_us < SHORT_US)
             return false;
         if (p->kind != MODEL_THROTTLED)
@@ -161,7 +161,7 @@ static bool resolved(const struct model_truth *t)
     return true;
 }
 
-/* Whether the phases are of one kind whichever count it happens to be after which more is requested. */
+/* Returns true if the phases are of one kind, whichever of the random counts triggers the higher level. */
 static bool one_way(const struct check *c, const char *from, const char *to, unsigned cores,
                     const struct model_truth *usual, bool all_resolved)
 {
@@ -239,7 +239,7 @@ static void check_transitions(struct check *c, size_t row)
 /* The rate of a phase against the same code that is as cold. */
 static double ratio_of(const struct model *m, const struct model_phase *p)
 {
-    return p->start_us < m->world.cold_us ? p->ipc_ratio / m->world.cold_factor : p->ipc_ratio;
+    return p->start_us < m->scenario.cold_us ? p->ipc_ratio / m->scenario.cold_factor : p->ipc_ratio;
 }
 
 /* The number-th throttled phase; where the voltage alone changes, or what was cold no longer is, the rate goes on.
@@ -257,7 +257,7 @@ static bool throttled_phase(const struct model *m, const struct model_truth *t, 
         for (const struct model_phase *p = first + 1;
              i + 1 < t->n && p->kind == MODEL_THROTTLED && fabs(ratio_of(m, p) - *ratio) < 1e-9; p++, i++)
             *us += p->duration_us;
-        *cold_us = fmax(0, fmin(m->world.cold_us - first->start_us, *us));
+        *cold_us = fmax(0, fmin(m->scenario.cold_us - first->start_us, *us));
         if (++seen == number)
             return true;
     }
@@ -309,8 +309,8 @@ static unsigned class_of(const struct check *c, const char *kernel)
     return t.phases[t.n - 1].class_;
 }
 
-/* Whether a class that lowers the frequency was requested on the way to the one that is held: it is kept, too, and
- * where its wait may be double the core goes back to it, or stays, when that of the other is over. */
+/* Returns true if a class that lowers the frequency was requested on the way to the one that is held: it is kept, too,
+ * and where its wait may be double the core goes back to it, or stays, when that of the other is over. */
 static bool kept_by_another(const struct check *c, const char *kernel)
 {
     struct model_truth t;
@@ -375,9 +375,9 @@ static void check_relaxation(struct check *c, size_t row)
         fail_msg("%s", error.text);
     if ((level > 0 && level < held->level) || need.later > need.first)
         return;
-    bool anew = level >= held->level && level > 0;
-    verdict(c, row, "rearmed", decided, yes == anew, verdict_is);
-    if (decided && yes && anew)
+    bool again = level >= held->level && level > 0;
+    verdict(c, row, "rearmed", decided, yes == again, verdict_is);
+    if (decided && yes && again)
         cell(c, row, "wait_us", wait);
 }
 
@@ -390,7 +390,7 @@ static double rearmings(const struct model *m)
     return n;
 }
 
-/* What of the core's cycles until `us` the bits of a umask count, and 40H. */
+/* The share of the core's cycles until `us` that the bits of a umask count, and 40H. */
 static double share_counted(const struct check *c, const struct model_truth *t, const char *kernel, unsigned umask,
                             double us)
 {
@@ -462,7 +462,7 @@ static void check_trigger(struct check *c, size_t row)
         return;
     cell(c, row, "level", level);
     bool counted = need.later > need.first && level > c->model->classes[need.first].level;
-    /* a count is told to what is executed in 1 us */
+    /* a count is known to within what is executed in 1 us */
     double once = 1e3 * need.counted_ipc * table_number(c->table, row, "plain_ghz");
     cell_between(c, row, "count", counted ? need.count : 0, counted ? need.count : once, once);
 }
@@ -510,7 +510,8 @@ static void check_overhead(struct check *c, size_t row)
     cell(c, row, "breakeven_us", t.breakeven_us);
 }
 
-/* Of all active cores. The voltage is that of the kernel's own frequency and boosts, or of a lower, fixed one. */
+/* The power of all active cores. The voltage is that of the kernel's own frequency and boosts, or of a lower, fixed
+ * one. */
 static double steady_watts(const struct check *c, const char *kernel, unsigned cores, double fixed, double *boost)
 {
     struct payload p = rig_payload(kernel);
@@ -547,7 +548,7 @@ static void check_energy(struct check *c, size_t row)
     double package = c->model->idle_watts + steady_watts(c, kernel, cores, fixed, &boost);
     if (cores > 1 && boost > 1e-6 && !c->model->corunners_boosted)
         return; /* the cores are not alike, as the table takes them to be */
-    if (t.limit_share > 0 || t.wander_sigma > 0 || t.sibling_share > 0 || c->model->world.cold_us > 0)
+    if (t.limit_share > 0 || t.wander_sigma > 0 || t.sibling_share > 0 || c->model->scenario.cold_us > 0)
         return; /* power of another frequency, and operations at at the rate assumed, than those of the parameters */
     cell(c, row, "idle_watts", idle);
     cell(c, row, "package_watts", package);

@@ -34,7 +34,7 @@ const struct table_kind *const *truth_tables(size_t *n);
  * cannot be measured. `seed`: of the options, and what the model is called in details. */
 void truth_check(const struct table_kind *kind, const struct model *m, unsigned long seed, struct table_scores *out);
 
-/* Of one table, NULL: of all. */
+/* The sum of one table's scores, NULL: of all. */
 struct column_score truth_sum(const struct table_scores *s, const char *table);
 /* One line for each column, each table, and all. */
 void truth_print(FILE *out, const struct table_scores *s);

@@ -8,7 +8,7 @@
 int timing_rig_open(void **state);
 int timing_rig_close(void **state);
 
-/* Of a kernel's name. */
+/* The payload of a kernel's name. */
 struct payload timing_rig_payload(const char *name);
 
 /* With both chain counters on one core, for up to 1000 samples. */

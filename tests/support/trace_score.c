@@ -65,7 +65,7 @@ static bool same_start(const struct truth *t, size_t i, const struct phases *p, 
     return fabs(t->phase[i].start_us - p->phases[j].start_us) <= tolerance(t, i);
 }
 
-/* What a pair is worth: a phase of the right kind in its place most, one of another kind less, a far one nothing. */
+/* The worth of a pair: a phase of the right kind in its place most, one of another kind less, a distant one nothing. */
 static int worth(const struct truth *t, size_t i, const struct phases *p, size_t j)
 {
     if (!same_start(t, i, p, j))

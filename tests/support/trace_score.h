@@ -43,10 +43,10 @@ int score_trace(struct score *s, const struct trace *t, const struct truth *trut
 void score_free(struct score *s);
 
 /*
- * Whether the traces scored so far meet what is requested of the analysis: no phase missed, invented or of the wrong
- * kind, no wrong number of levels, median error of a duration <= 0.3 us, 95th percentile <= 1 us, levels within 0.2
- * %, 95 % limits that hold in 90 to 99 % of the cases (give or take three standard errors of the count) and are not
- * much wider than the errors (a count of few cannot tell). Else `what` says what is not met.
+ * Returns true if the traces scored so far meet the requirements: no phase missed, invented or of the wrong kind, no
+ * wrong number of levels, median error of a duration <= 0.3 us, 95th percentile <= 1 us, levels within 0.2 %, 95 %
+ * limits that hold in 90 to 99 % of the cases (give or take three standard errors of the count) and are not much wider
+ * than the errors (a count of few cannot tell). Else `what` says what is not met.
  */
 bool score_good(struct score *s, char *what, size_t size);
 

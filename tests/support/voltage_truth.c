@@ -30,7 +30,7 @@ void voltage_range(const struct model *m, const char *from, const char *to, unsi
     struct payload a = rig_payload(from), b = rig_payload(to);
     struct model_truth bare;
     struct machine_error error;
-    bool carries = m->world.carries && m->world.gap_us < 2 * m->wait_us;
+    bool carries = m->scenario.carries && m->scenario.gap_us < 2 * m->wait_us;
     plain = *m;
     plain.n_boosts = 0;
     if (model_truth(&plain, &a, &b, cores, &bare, &error) != MACHINE_OK)

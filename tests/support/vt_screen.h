@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a terminal shows (ECMA-48 and what xterm adds, as far as terminfo's xterm, vt100, linux and screen use it). */
+/* The screen of a terminal (ECMA-48 and xterm's additions, as far as terminfo's xterm, vt100, linux and screen use
+ * them). */
 #pragma once
 
 #include <stdbool.h>

@@ -44,7 +44,7 @@ static char *plan_and_rows(const struct table_kind *k, struct machine *m, const 
     return text;
 }
 
-/* Of one wide kernel beside scalar code: each form of a row, not each row. */
+/* Measures one wide kernel beside scalar code: each form of a row, not each row. */
 static bool table_is_golden(struct machine *m, const struct table_kind *k)
 {
     struct tables_options o;
@@ -91,7 +91,7 @@ TEST(a_shipped_model)
         fail_msg("if the change is intended, run make golden");
 }
 
-/* What --transition prints and writes of it. */
+/* The output and the file of --transition. */
 TEST(a_transition)
 {
     struct model model;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the programs of the guest say of a check, in the lines that tests/vm/lib.sh counts. */
+/* Reports checks of the programs in the guest, in the lines that tests/vm/lib.sh counts. */
 #pragma once
 
 #include <stdarg.h>

@@ -12,7 +12,7 @@ mount -t cgroup2 cgroup2 /sys/fs/cgroup
 # that may use all CPUs get all of them back when a cpuset is removed.
 taskset -p f 1
 
-# All that --quiet-machine may change, and what it may leave behind.
+# All that --quiet-machine may change, and what it may leave.
 state() {
     grep -sH '' /proc/irq/*/smp_affinity_list /proc/irq/default_smp_affinity \
         /sys/devices/virtual/workqueue/cpumask /sys/devices/virtual/workqueue/*/cpumask \

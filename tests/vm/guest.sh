@@ -41,7 +41,7 @@ says "--list machines without the module" 0 '^helper .*not loaded' characterize 
 insmod /msr.ko
 
 echo "== the self-test, at $(cut -d ' ' -f 1 /proc/uptime) s"
-# the emulated processor's timing is its own affair: what is asked for is every line, and the registers
+# the emulated processor's timing is its own affair: every line is required, and the registers
 characterize --self-test --machine msr --bundle /tmp/self-test.tar.gz >/tmp/self-test 2>&1
 status=$?
 cat /tmp/self-test
@@ -151,7 +151,7 @@ measures "auto takes the helper" 0 'helper' characterize --transition 64or:64mul
     --period 5 --active-cores 1 --csv /tmp/a.csv --json /tmp/a.json
 sleep 3 3</dev/characterize &
 sleep 0.3
-says "a second user is told" 3 'in use' characterize --machine helper --transition 64or:64mul --runs 2
+says "a second user is refused" 3 'in use' characterize --machine helper --transition 64or:64mul --runs 2
 kill $!
 wait
 
@@ -175,7 +175,7 @@ ok "a signal ends it well" wait $!
 ok "and it is shown" grep -q 'rehearsal' /tmp/profile
 characterize --profile --rehearsal --seconds 60 >/dev/null 2>&1 &
 sleep 1
-says "a second profile is told" 3 'in use' characterize --profile --rehearsal --seconds 1
+says "a second profile is refused" 3 'in use' characterize --profile --rehearsal --seconds 1
 kill -KILL $!
 wait
 

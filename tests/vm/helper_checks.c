@@ -2,7 +2,7 @@
 /*
  * Usage: helper_checks DEVICE
  *
- * What the kernel helper does, refuses and says, asked through its ioctls: one line 'ok: NAME' or 'FAIL: NAME' each.
+ * The kernel helper's actions, refusals and answers, through its ioctls: one line 'ok: NAME' or 'FAIL: NAME' each.
  * Runs in a virtual machine without performance counters.
  */
 #include <cpuid.h>
@@ -276,8 +276,8 @@ static void test_room(void)
         for (size_t k = words; good && k < s.bytes / sizeof *map; k++)
             written += map[k] != 0;
         check(good && written == 0 && r.n == s.readings && (r.cut & CHARACTERIZE_CUT_ROOM) != 0,
-              "room for %u readings, flags %u: %u taken, cut %u, %zu words behind them", s.readings, s.flags, r.n,
-              r.cut, written);
+              "room for %u readings, flags %u: %u taken, cut %u, %zu words after them", s.readings, s.flags, r.n, r.cut,
+              written);
         if (map != MAP_FAILED)
             munmap((void *)(uintptr_t)map, s.bytes);
     }

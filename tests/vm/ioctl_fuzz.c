@@ -158,13 +158,14 @@ static void check_rest(struct fuzz *f, uint32_t n)
     size_t from = (size_t)n * f->setup.stride;
     for (size_t i = from; i < f->setup.bytes / sizeof *f->map; i++) {
         if (f->map[i] != 0) {
-            complain(f, "written behind the last reading");
+            complain(f, "written past the last reading");
             return;
         }
     }
 }
 
-/* Whether a loop on that CPU that is to end after so many ticks ends before `most`: then the CPU was not taken away. */
+/* Returns true if a loop on that CPU that is to end after so many ticks ends before `most`: then the CPU was not taken
+ * away. */
 static bool spin_in_time(unsigned cpu, uint64_t ticks, uint64_t most)
 {
     cpu_set_t one, before;
@@ -188,11 +189,11 @@ static bool spin_in_time(unsigned cpu, uint64_t ticks, uint64_t most)
 static void repeat_within_limit(struct fuzz *f, const struct characterize_run *request)
 {
     enum { ATTEMPTS = 20 };
-    uint64_t most = f->tsc_khz * (CHARACTERIZE_MASKED_US_MAX / 1000 + 1), ticks = most, asked = 0;
+    uint64_t most = f->tsc_khz * (CHARACTERIZE_MASKED_US_MAX / 1000 + 1), ticks = most, requested = 0;
     uint32_t readings = 0;
     int in_time = 0;
     for (unsigned i = 0; i < request->n_segments; i++)
-        asked += request->segment[i].ticks;
+        requested += request->segment[i].ticks;
     for (int i = 0; i < ATTEMPTS && ticks >= most; i++) {
         struct characterize_run r = *request;
         if (call(f, 9, CHARACTERIZE_IOC_RUN, &r) != 0) {
@@ -207,7 +208,7 @@ static void repeat_within_limit(struct fuzz *f, const struct characterize_run *r
         check_readings(f, &r);
         readings = r.n > readings ? r.n : readings;
         check_rest(f, readings);
-        in_time += ticks >= most && spin_in_time(f->setup.cpu, asked, most);
+        in_time += ticks >= most && spin_in_time(f->setup.cpu, requested, most);
     }
     if (ticks >= most && in_time >= ATTEMPTS * 3 / 4) {
         complain(f, "interrupts masked for longer than 11 ms, each time");

@@ -2,7 +2,7 @@
 /*
  * Usage: trials_checks DEVICE
  *
- * Trials of the kernel helper, asked through its ioctl: one line 'ok: NAME' or 'FAIL: NAME' each. What a workload
+ * Trials of the kernel helper, through its ioctl: one line 'ok: NAME' or 'FAIL: NAME' each. What a workload
  * returns is compared with what it returns in user space. Runs in a virtual machine without performance counters.
  */
 #include <errno.h>
@@ -91,7 +91,8 @@ static void test_refusals(void)
     refused("a CPU that is not there", EINVAL, CHARACTERIZE_REASON_CPU_NUMBER);
 }
 
-/* What n trials must return at last, where none is run in pieces; the module's buffer holds the words 0, 1, 2... */
+/* The value that n trials must return at last, where none is run in pieces; the module's buffer holds the words 0, 1,
+ * 2... */
 static uint64_t expected(void)
 {
     uint64_t *words = t.bytes > 0 ? aligned_alloc(4096, t.bytes) : NULL;
@@ -137,7 +138,7 @@ static void test_workloads(void)
     request(WORKLOAD_BRANCH, 3, 20, 0);
     t.flags = CHARACTERIZE_TRIALS_IBPB;
     if ((hello.can & CHARACTERIZE_CAN_IBPB) != 0)
-        runs("branch behind a barrier", WORKLOAD_BRANCH, CHARACTERIZE_TRIALS_IBPB, 0, 50, 0);
+        runs("branch after a barrier", WORKLOAD_BRANCH, CHARACTERIZE_TRIALS_IBPB, 0, 50, 0);
     else
         refused("a barrier", EOPNOTSUPP, CHARACTERIZE_REASON_NO_IBPB);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What differs between kernels, from Linux 6.1 on, in one place: the parts use the newest kernel's names, or those of
- * this header. Where an interface is a macro it is looked for, so that a distribution which has taken it over into an
- * older kernel is served; elsewhere the version decides. doc/kernel-helper.md names the kernels this is tested with.
+ * Differences between kernels from Linux 6.1 on, in one place: the rest of the module uses the newest kernel's names,
+ * or those of this header. An interface that is a macro is tested for, so that distributions that have backported it
+ * are served; elsewhere the version decides. doc/kernel-helper.md names the kernels this is tested with.
  */
 #ifndef CHARACTERIZE_COMPAT_H
 #define CHARACTERIZE_COMPAT_H
@@ -28,8 +28,9 @@
 #endif
 
 /*
- * Whether indirect calls compare a hash in front of the function (kCFI, or FineIBT made of it), which the kernels then
- * have from the assembler. 6.18 renamed CONFIG_CFI_CLANG. Under another name the kernels would have none, and trap.
+ * Set if indirect calls compare a hash in front of the function (kCFI, or FineIBT made of it), which the assembler then
+ * emits for our kernels. 6.18 renamed CONFIG_CFI_CLANG. If it were renamed again, our kernels would lack the hash and
+ * trap.
  */
 #if defined(CONFIG_CFI) || defined(CONFIG_CFI_CLANG)
 #define COMPAT_KCFI

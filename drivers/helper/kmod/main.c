@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * /dev/characterize: runs the kernels that are built into this module, by number, with interrupts masked, and hands
- * over what the counters said meanwhile. doc/kernel-helper.md tells what it may do and what it never does.
+ * over what the counters said meanwhile. doc/kernel-helper.md says what it may do and what it never does.
  */
 #include <linux/capability.h>
 #include <linux/cpu.h>

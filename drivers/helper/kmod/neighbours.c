@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What runs beside a repetition: co-runners keep other cores busy with a kernel, and the other hyper-threads of the
- * measured core are parked in MWAIT, so that they take nothing from it.
+ * Everything that runs beside a repetition: co-runners keep other cores busy with a kernel, and the other hyper-threads
+ * of the measured core are parked in MWAIT, so that they take nothing from it.
  *
  * Each is a kernel thread bound to its CPU, at ordinary priority. Co-runners run slices of 0.1 ms, between which others
  * get their turn, and fall asleep half a second after the last repetition. A parked hyper-thread has its interrupts

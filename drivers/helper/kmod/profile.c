@@ -138,10 +138,8 @@ long profile_totals(struct session *s, struct characterize_profile_totals *t)
 
 /* ---- reading ---- */
 
-/*
- * Up to n records, at least one: waits for it unless told not to. 0: there is no profile. The session's lock is not
- * held while the records are copied to user space: mmap() takes it under the lock of the address space.
- */
+/* Up to n records, at least one: waits for it unless requested not to. 0: there is no profile. The session's lock is
+ * not held while the records are copied to user space: mmap() takes it under the lock of the address space. */
 static ssize_t profile_take(struct session *s, struct profile_record *out, size_t n, bool wait)
 {
 	for (;;) {

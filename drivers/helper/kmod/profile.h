@@ -20,7 +20,7 @@ struct profile;
 
 /* ---- profile_switch.c: who runs on each CPU ---- */
 
-/* Of a CPU; written there with interrupts masked, read by others. */
+/* Context switches of a CPU; written there with interrupts masked, read by others. */
 struct profile_switches {
 	seqcount_t seq;
 	struct profile_task now, before;
@@ -30,7 +30,7 @@ struct profile_switches {
 long profile_switch_begin(struct profile *p);
 /* No probe runs any more when this returns. */
 void profile_switch_end(struct profile *p);
-/* Interrupts are masked: notes who runs here, which the last switch may not have told. */
+/* Interrupts are masked: notes who runs here, which the last switch may not have reported. */
 void profile_switch_note(struct profile_switches *s);
 bool profile_switch_idle(struct profile *p, unsigned int cpu);
 /* Interrupts are masked: who runs here, and on the other hyper-threads. */
@@ -46,10 +46,10 @@ struct hold_call {
 	u32 ticket;      /* of the request that it carries */
 	u32 here;        /* of the request for which the hyper-thread came, */
 	u32 left;        /* and from which it went by its own clock */
-	u32 sent, ended; /* what is not ended is in flight */
+	u32 sent, ended; /* those not ended are in flight */
 	u64 ticks_max;   /* the longest time for which it was held */
 };
-/* Of a CPU that is sampled. Requests are numbered, so that one who comes late finds nothing to wait for. */
+/* Holds siblings of a sampled CPU. Requests are numbered, so that one who comes late finds nothing to wait for. */
 struct profile_hold {
 	u32 ticket;  /* of the last request */
 	u32 open;    /* the request that is to be waited for; 0: none */
@@ -89,7 +89,7 @@ struct profile_here {
 	u32 place;       /* among the CPUs that have turns */
 	bool has_turns;
 	bool placed;     /* its first turn has been set */
-	bool behind;     /* its next turn is past still, see profile_next_turn() */
+	bool overdue;    /* its next turn is past still, see profile_next_turn() */
 	struct profile_cpu turn;
 	struct counters counters;
 	struct profile_switches switches;
@@ -98,7 +98,7 @@ struct profile_here {
 };
 /* Prepares all CPUs, gives turns to those that are online, and counts these. */
 void profile_timer_init(struct profile *p);
-/* Begins the turns. Not 0: p->reason, p->failed and p->failed_cpu tell why not. May sleep. */
+/* Begins the turns. Not 0: p->reason, p->failed and p->failed_cpu say why not. May sleep. */
 long profile_timer_begin(struct profile *p);
 /* No timer runs any more when this returns, and no sibling is held or will be. Sleeps. */
 void profile_timer_end(struct profile *p);

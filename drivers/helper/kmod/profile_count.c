@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What is counted: perf's counters of a CPU, read with RDPMC before and after no-ops.
- */
+/* The counters of the profiler: perf's counters of a CPU, read with RDPMC before and after no-ops. */
 #include <asm/asm.h>
 #include <asm/barrier.h>
 

@@ -123,7 +123,7 @@ static bool switch_core_active(struct profile *p, unsigned int first)
 	return false;
 }
 
-/* Of this package, for its turbo bins go by these: one look at each of its CPUs. */
+/* Counts the active cores of this package, which decide its turbo bins: looks once at each of its CPUs. */
 static u32 switch_active_cores(struct profile *p, unsigned int here)
 {
 	u32 active = 0;

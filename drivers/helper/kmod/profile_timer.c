@@ -28,7 +28,7 @@ static void timer_look(void *with, struct profile_sight *out)
 	struct profile_here *c = with;
 
 	profile_switch_look(c->profile, out);
-	/* what a sibling that went by its own clock does since is as good as another task */
+	/* a sibling that left by its own clock is as good as another task */
 	out->other_switches += !profile_hold_lasts(&c->hold);
 }
 
@@ -95,8 +95,8 @@ static u64 timer_find_turn(struct profile_here *c, u64 now_ns)
 	c->placed = true;
 	if (c->turn.turn_ns <= elapsed_ns)
 		profile_next_turn(&c->turn, &p->setup, p->cpus, elapsed_ns);
-	c->behind = c->turn.turn_ns < elapsed_ns;
-	return c->behind ? now_ns + CATCH_UP_NS : p->start_ns + c->turn.turn_ns;
+	c->overdue = c->turn.turn_ns < elapsed_ns;
+	return c->overdue ? now_ns + CATCH_UP_NS : p->start_ns + c->turn.turn_ns;
 }
 
 /* A turn that begins a quarter of an interval late would run into the next CPU's. */
@@ -134,7 +134,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 
 	if (late_ns > c->late_ns_max)
 		WRITE_ONCE(c->late_ns_max, late_ns);
-	next_ns = c->behind ? timer_find_turn(c, begin_ns) : timer_step(c, late_ns);
+	next_ns = c->overdue ? timer_find_turn(c, begin_ns) : timer_step(c, late_ns);
 	masked_ns = ktime_get_ns() - begin_ns;
 	if (masked_ns > c->masked_ns_max)
 		WRITE_ONCE(c->masked_ns_max, masked_ns);

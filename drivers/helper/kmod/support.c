@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What this processor and this kernel offer. What is not known here is refused, with a reason.
- */
+/* The features of this processor and this kernel. Those that are unknown here are refused, with a reason. */
 #include <linux/delay.h>
 #include <linux/nospec.h>
 #include <linux/smp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What user space and the module agree on: the ioctls of /dev/characterize, their structs, their limits.
+ * The interface between user space and the module: the ioctls of /dev/characterize, their structs, their limits.
  *
  * All numbers have fixed widths and no struct has holes. Every struct begins with the version, which must be
  * CHARACTERIZE_VERSION, and a reason: where an ioctl fails the module writes there why, as one of enum
@@ -262,7 +262,7 @@ struct characterize_trials {
 	__u32 nmis;             /* in all trials together, as of a repetition */
 	__u32 smis;
 	__u32 piece;            /* rounds between two looks at the clock, 0.25 ms or more; or `rounds` */
-	__u64 value;            /* what the workload returned at last */
+	__u64 value;            /* returned last by the workload */
 	__u64 longest;          /* ticks for which interrupts were masked, at most */
 	struct characterize_trial trial[CHARACTERIZE_TRIALS_MAX];
 };

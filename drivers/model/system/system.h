@@ -108,7 +108,7 @@ struct system {
     struct model model;
     unsigned flags;
     double reference_ghz;
-    struct system_code kernel, spin; /* what the kernel itself executes, and while it waits */
+    struct system_code kernel, spin; /* executed by the kernel itself, and while it waits */
     unsigned n_cores, n_threads, n_cpus, n_tasks;
     unsigned elsewhere; /* cores of the same processor that are always active, with other code */
     unsigned active;    /* with these */
@@ -116,7 +116,7 @@ struct system {
     struct system_task task[SYSTEM_TASKS_MAX];
     struct system_schedule schedule;
     struct system_switch next; /* the schedule's next event, not yet done */
-    bool (*stopped)(void);     /* whether it shall come to an end now, wherever it is; NULL: never */
+    bool (*stopped)(void);     /* true if it is to end now, wherever it is; NULL: never */
 };
 static inline bool system_stopped(const struct system *s)
 {

@@ -15,7 +15,7 @@ static double system_between(struct model_random *r, double lo, double hi)
     return lo + (hi - lo) * model_random_uniform(r);
 }
 
-/* As many between 1 and 10 as between 10 and 100. exp(ln(hi / lo) u) by halving, exact on every machine. */
+/* Draws as many between 1 and 10 as between 10 and 100. exp(ln(hi / lo) u) by halving, exact on every machine. */
 static double spread_between(struct model_random *r, double lo, double hi)
 {
     double u = model_random_uniform(r);
@@ -100,7 +100,7 @@ static bool draw_codes(const struct model *m, struct model_random *r, struct sys
     return true;
 }
 
-/* From the beginning of a burst to that of the next; and how long a burst is. */
+/* Draws the time from the beginning of a burst to that of the next; and the length of a burst. */
 static void draw_bursts(struct model_random *r, struct system_task *t)
 {
     bool mixed = t->kind == SYSTEM_MIXED;
@@ -136,7 +136,7 @@ static void system_model(struct system *s, const struct model *m)
 {
     s->model = *m;
     s->model.n_interrupts = 0;
-    s->model.world = (struct model_world){0};
+    s->model.scenario = (struct model_scenario){0};
     s->model.has_power = false;
     s->reference_ghz = model_mean_ghz(m, 0, m->cores);
 }

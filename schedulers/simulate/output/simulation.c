@@ -182,7 +182,7 @@ static double figure_value(const struct sim_result *run, enum sim_figure f, size
     return values[f];
 }
 
-/* Of those values that are there. */
+/* The mean of the values that are there. */
 static struct estimate figure_mean(const double *x, size_t n)
 {
     double there[SIM_RUNS_MAX];

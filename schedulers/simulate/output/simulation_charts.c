@@ -165,7 +165,7 @@ int sim_chart_time_line(const struct sim_report *r, struct chart *c, char *why, 
 
 /* ---- overhead by timeout ---- */
 
-/* In percent, without what rounding leaves where nothing is lost. */
+/* Converts to percent, without what rounding leaves where nothing is lost. */
 static double curve_percent(double fraction)
 {
     return fabs(fraction) < 1e-6 ? 0 : 100 * fraction;
@@ -194,7 +194,7 @@ static void add_curve(struct chart *c, struct chart_panel *p, const char *name, 
     }
 }
 
-/* Those of other policies, across. */
+/* Draws the levels of other policies across. */
 static void add_levels_of_others(const struct sim_report *r, struct chart *c, struct chart_panel *p)
 {
     static const enum sim_policy others[] = {SIM_STOCK, SIM_ORACLE};

@@ -47,7 +47,7 @@ static void add_names(const struct sim_report_result *result, struct table *t)
         table_put_text(t, "scheduler", result->runs->scheduler);
 }
 
-/* Of all results. */
+/* The latest end of all results. */
 static double latest_end_us(const struct sim_report *r)
 {
     double latest = 0;

@@ -324,7 +324,7 @@ void scheduling_free(struct dispatch *d)
 
 /* ---- what a task does next ---- */
 
-/* From its next row on, or blocked until then, or done. */
+/* The task goes on with its next row, or is blocked until then, or done. */
 static void next_row(struct dispatch *d, uint32_t task)
 {
     struct dispatch_task *t = &d->task[task];

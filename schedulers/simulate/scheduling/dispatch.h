@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What all schedulers share: who runs where, who is ready, virtual runtimes, slices (doc/simulation.md, "Schedulers").
- * The rules of each are functions that the dispatcher is given.
- */
+/* Shared by all schedulers: who runs where, who is ready, virtual runtimes, slices (doc/simulation.md, "Schedulers").
+ * The rules of each are functions that the dispatcher is given. */
 #pragma once
 
 #include "schedulers/simulate/engine.h"
@@ -129,7 +127,7 @@ void dispatch_withdraw(struct dispatch *d, unsigned cpu);
 bool rules_init(struct dispatch *d, struct sim_params *p, enum sim_scheduler scheduler);
 
 /*
- * What a task lost to a frequency that others had reduced, from what a scheduler can count: cycles at each
+ * Computes the loss of a task to a frequency that others had reduced, from what a scheduler can count: cycles at each
  * license level and time. G: Gottschlag's dissertation, 7.4.2 (equations 7.1 to 7.7). Frequencies in any one unit.
  */
 

@@ -170,7 +170,7 @@ static void block(struct drawn_cpu *c, struct drawn_turn *t)
     c->next_wake = least(c->next_wake, t->wakes);
 }
 
-/* Those whose time has come, in its order. */
+/* Wakes the threads whose time has come, in its order. */
 static void wake(struct drawn_cpu *c)
 {
     while (c->next_wake <= c->now) {

@@ -39,10 +39,8 @@ double drawn_random_unit(struct drawn_random *r);
 /* 0 to n - 1, for n above 0. */
 unsigned drawn_random_below(struct drawn_random *r, unsigned n);
 
-/*
- * In ps, rounded to whole ns, at least 1 ns; at most 10^4 times the mean. Whole ns, so that the last bit of a
- * logarithm, which is not the same on all processors, practically never makes a difference.
- */
+/* Draws a length in ps, rounded to whole ns, at least 1 ns; at most 10^4 times the mean. Whole ns, so that the last bit
+ * of a logarithm, which is not the same on all processors, practically never makes a difference. */
 int64_t drawn_random_length(struct drawn_random *r, const struct drawn_length *l);
 double drawn_length_mean(const struct drawn_length *l); /* us */
 

@@ -30,7 +30,7 @@ struct sim_perf_line {
     uint32_t prev, next;
     const char *prev_comm, *next_comm;
     size_t prev_comm_length, next_comm_length;
-    bool runnable, gone; /* what the one that ran would do: go on, or never again */
+    bool runnable, gone; /* the previous thread can go on, or never will */
     uint32_t woken;      /* wake: the thread */
     uint32_t ran;        /* runtime: the thread, and for how long */
     uint64_t ran_ns;

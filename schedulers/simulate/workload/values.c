@@ -30,19 +30,19 @@ static bool read_decimal(const char *text, unsigned decimals, bool more, int64_t
             return false;
         value = 10 * value + (*text - '0');
     }
-    unsigned behind = 0;
+    unsigned places = 0;
     bool up = false;
     if (*text == '.')
-        for (text++; is_digit(*text); text++, behind++, digits++) {
-            if (behind == decimals && more)
+        for (text++; is_digit(*text); text++, places++, digits++) {
+            if (places == decimals && more)
                 up = *text >= '5';
-            if (behind >= decimals && more)
+            if (places >= decimals && more)
                 continue;
-            if (behind == decimals || value > most / 10)
+            if (places == decimals || value > most / 10)
                 return false;
             value = 10 * value + (*text - '0');
         }
-    for (; behind < decimals; behind++) {
+    for (; places < decimals; places++) {
         if (value > most / 10)
             return false;
         value *= 10;

@@ -16,8 +16,8 @@
 #include "util/order.h"
 
 enum { PART_PHASE = 0, PART_DISTANCE = 1 };
-#define RESIDUAL_TOLD 0.05 /* above it the rates do not quite follow from one distance ... */
-#define RESIDUAL_PART 0.25 /* ... and not at all where they are off by such a part of what it changes */
+#define RESIDUAL_REPORTED 0.05 /* above it the rates do not quite follow from one distance ... */
+#define RESIDUAL_PART 0.25     /* ... and not at all where they are off by such a part of what it changes */
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
@@ -162,7 +162,7 @@ static int put_rows(struct table *rows, const struct cell *c, const struct switc
 {
     (void)err;
     unsigned number = 0;
-    /* what throttles to the end looks like full rate, and what comes before is measured by it */
+    /* throttling until the end looks like full rate, and distorts everything before it */
     if (s->unsettled[0]) {
         start_row(rows, c, s, UNDECIDED);
         table_put_number(rows, "n", (double)s->phases.runs_used);
@@ -188,7 +188,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 #define DURATION_SAME 0.25
 #define DURATION_SAME_US 0.5
 
-/* Whether two rows are of one kernel, whatever its density, in the distance part. */
+/* Returns true if two rows are of one kernel, whatever its density, in the distance part. */
 static bool same_series(const struct table *t, size_t a, size_t b)
 {
     const char *to_a = table_text(t, a, "to"), *to_b = table_text(t, b, "to");
@@ -208,7 +208,7 @@ static void explain(const struct throttle_reach *r, size_t seen, size_t undecide
         snprintf(out, size, "no throttling was found at any distance");
     else if (!r)
         snprintf(out, size, "throttling was found at only %zu of the distances, too few to find its reach", seen);
-    else if (isfinite(r->distance.value) && r->residual > RESIDUAL_TOLD)
+    else if (isfinite(r->distance.value) && r->residual > RESIDUAL_REPORTED)
         snprintf(out, size, "rates differ by up to %.0f %% from those of a single reach", 100 * r->residual);
     else if (!isfinite(r->distance.value) && isfinite(r->distance.lo))
         snprintf(out, size, "all adds are throttled, up to %.0f after a wide instruction", farthest);
@@ -220,7 +220,7 @@ static void explain(const struct throttle_reach *r, size_t seen, size_t undecide
 
 static bool follows(const struct throttle_reach *r)
 {
-    return !isfinite(r->distance.value) || r->residual <= RESIDUAL_TOLD || r->residual <= RESIDUAL_PART * r->change;
+    return !isfinite(r->distance.value) || r->residual <= RESIDUAL_REPORTED || r->residual <= RESIDUAL_PART * r->change;
 }
 
 static void put_reach(struct table *t, size_t first, const struct throttle_reach *r, size_t undecided, const char *note)
@@ -256,10 +256,8 @@ static double usual_duration(const struct table *t, size_t first, double *scratc
     return order_median(scratch, n);
 }
 
-/*
- * Whether a row of a series belongs to what its reach is found from: the first phase of a distance, if there is any.
- * One that lasts much longer or shorter than usual is another phase, or two that are seen as one, of another ratio.
- */
+/* Returns true if a row of a series counts for its reach: it is the first phase of a distance, or there is none. A
+ * phase that lasts much longer or shorter than usual is another one, or two that are seen as one, of another ratio. */
 static bool comparable(const struct table *t, size_t row, double usual_us)
 {
     double us = table_number(t, row, "duration_us");

@@ -55,7 +55,7 @@ static double less_squares_at(void *fit, double distance)
     return -squares_at(fit, distance, &slope);
 }
 
-/* The best distance between the neighbours of a step: the sum has kinks at the spacings, so no parabola will do. */
+/* The best distance between the neighbors of a step: the sum has kinks at the spacings, so no parabola will do. */
 static double refine(struct fit *f, size_t step)
 {
     double lo = distance_of(f, step ? step - 1 : 0), hi = distance_of(f, step < STEPS ? step + 1 : STEPS);

@@ -14,10 +14,10 @@
 #include "util/order.h"
 #include "util/text_list.h"
 
-enum { GROUPS_TOLD = 3 }; /* of pairs that throttle alike, in the findings */
-#define SAME_US 1.0       /* durations that differ by less are reported as one ... */
-#define SAME_DURATION 0.1 /* ... or by less than this, relative */
-#define SAME_RATIO 0.1    /* the same for parts of the rate */
+enum { GROUPS_REPORTED = 3 }; /* of pairs that throttle alike, in the findings */
+#define SAME_US 1.0           /* durations that differ by less are reported as one ... */
+#define SAME_DURATION 0.1     /* ... or by less than this, relative */
+#define SAME_RATIO 0.1        /* the same for parts of the rate */
 
 static bool same_pair(const struct table *t, size_t a, size_t b)
 {
@@ -220,7 +220,7 @@ static void tell_none(const struct table *t, struct chart_panel *p)
         text_list_add(p->note, sizeof p->note, " ", "%zu switch%s: no throttling.", none, none == 1 ? "" : "es");
 }
 
-/* Phases of a change in a row. A row that has a distance tells how far throttling reaches instead. */
+/* Phases of a change in a row. A row that has a distance says how far throttling reaches instead. */
 static void plot_durations(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");
@@ -425,15 +425,15 @@ static void tell_rate(FILE *out, const struct alike *a)
 
 static void tell_groups(FILE *out, const struct table *t, const struct alike *a, size_t n)
 {
-    for (size_t g = 0; g < n && g < GROUPS_TOLD; g++) {
+    for (size_t g = 0; g < n && g < GROUPS_REPORTED; g++) {
         fprintf(out, "%s %s -> %s", g ? ";" : "", table_text(t, a[g].row[0], "from"), table_text(t, a[g].row[0], "to"));
         if (a[g].n > 1)
             fprintf(out, " and %zu more", a[g].n - 1);
         fprintf(out, " at ");
         tell_rate(out, &a[g]);
     }
-    if (n > GROUPS_TOLD)
-        fprintf(out, "; %zu more such groups", n - GROUPS_TOLD);
+    if (n > GROUPS_REPORTED)
+        fprintf(out, "; %zu more such groups", n - GROUPS_REPORTED);
     fprintf(out, ".\n");
 }
 

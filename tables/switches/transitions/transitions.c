@@ -77,7 +77,8 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 /* ---- plot ---- */
 
-/* What a change without a latency shows, in a few letters; `kind` as the table says it, else told by its values. */
+/* Shows a change without a latency in a few letters; by its `kind`, or by its values where the table does not state
+ * one. */
 static void transition_cell(const struct table *t, size_t row, struct chart_cell *cell)
 {
     static const char *const signs[][2] = {{"none", "\xC2\xB7"},  {"throttle only", "t"}, {"halt only", "h"},

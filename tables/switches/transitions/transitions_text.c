@@ -17,23 +17,23 @@
 enum { TRANSITION_COST_MAX = 100 };
 
 enum transition_support {
-    TRANSITION_TOLD,
+    TRANSITION_REPORTED,
     TRANSITION_NOTHING,   /* nothing was found, or it is undecided */
     TRANSITION_NO_LEVELS, /* the frequency is said to change where the table frequency has no levels */
     TRANSITION_NO_LIMITS, /* the frequencies, or how long it takes, are not distinguished from none by their limits */
     TRANSITION_CONTRADICTED, /* by other rows */
 };
-/* What the other rows say of one. */
+/* The verdict of the other rows on one. */
 struct verdict {
     /*
-     * Whether it may be reported. A change of the frequency takes frequencies before and after that differ by their
-     * limits; and each of both kernels must run at the frequency that more other rows at this number of active cores
-     * give it than give it another (within limits, or FREQUENCY_SAME), if any do. Throttling or a halt at one frequency
-     * must not be missing in half of the switches to the same kernel from others that are no wider than this one.
+     * May it be reported? A change of the frequency needs frequencies before and after that differ beyond their limits;
+     * and more of the other rows at this number of active cores must give each kernel this frequency than another one
+     * (within limits, or FREQUENCY_SAME), if any do. Throttling or a halt at one frequency must not be missing in half
+     * of the switches to the same kernel from others that are no wider than this one.
      */
     enum transition_support support;
-    /* Whether its wait may be reported, too: the frequency rises, and more rows from the same kernel to the same
-     * frequency tell the same wait (within limits, 5 % and 5 us) than another, if any do. */
+    /* May its wait be reported, too? The frequency must rise, and more rows from the same kernel to the same frequency
+     * must have the same wait (within limits, 5 % and 5 us) than another, if any do. */
     enum transition_support wait;
     size_t against; /* where either is contradicted: a row that does it */
 };
@@ -49,7 +49,7 @@ struct entry {
     struct estimate from_ghz, to_ghz, wait_us;
 };
 
-/* What a row says that happened; SWITCH_UNDECIDED where it says nothing that is known. */
+/* The kind of change that a row states; SWITCH_UNDECIDED where it states none that is known. */
 static enum switch_kind row_kind(const struct table *t, size_t row)
 {
     enum switch_kind k = 0;
@@ -159,22 +159,22 @@ static enum transition_support support_of(const struct table *t, const struct en
         if (!estimates_above(from, to) && !estimates_above(to, from))
             return TRANSITION_NO_LIMITS;
         return lost(&before, against) || (!e[row].dirty && lost(&after, against)) ? TRANSITION_CONTRADICTED
-                                                                                  : TRANSITION_TOLD;
+                                                                                  : TRANSITION_REPORTED;
     }
     if (e[row].kind != SWITCH_THROTTLE_ONLY && e[row].kind != SWITCH_HALT_ONLY)
-        return TRANSITION_TOLD;
+        return TRANSITION_REPORTED;
     struct estimate latency = estimates_of_table(t, row, "latency_us");
     struct votes v = votes_on_throttling(e, t->n_rows, row);
     if (!estimates_known(&latency) || !(latency.lo > 0))
         return TRANSITION_NO_LIMITS;
-    return lost(&v, against) ? TRANSITION_CONTRADICTED : TRANSITION_TOLD;
+    return lost(&v, against) ? TRANSITION_CONTRADICTED : TRANSITION_REPORTED;
 }
 
 static void judge(const struct table *t, const struct entry *e, size_t row, bool levels, struct verdict *v)
 {
     v->against = t->n_rows;
     v->support = v->wait = support_of(t, e, row, levels, &v->against);
-    if (v->support != TRANSITION_TOLD)
+    if (v->support != TRANSITION_REPORTED)
         return;
     struct votes on_wait = votes_on_wait(e, t->n_rows, row);
     if (!estimates_known(&e[row].wait_us) || !(e[row].wait_us.lo > 0) ||
@@ -210,7 +210,7 @@ static const char *cost_text(const struct table *t, size_t row, const struct ver
     char text[ESTIMATE_TEXT_MAX];
     struct estimate cost = estimates_of_table(t, row, "overhead_us");
     out[0] = '\0';
-    if (v->support == TRANSITION_TOLD && estimates_known(&cost) && cost.lo > 0 && !estimates_noted_floating(t))
+    if (v->support == TRANSITION_REPORTED && estimates_known(&cost) && cost.lo > 0 && !estimates_noted_floating(t))
         snprintf(out, TRANSITION_COST_MAX, "%s us", estimates_text(&cost, 1, text));
     return out;
 }
@@ -224,7 +224,7 @@ static size_t largest(const struct table *t, const struct verdict *v, const char
     for (size_t row = 0; row < t->n_rows; row++) {
         struct estimate e = estimates_of_table(t, row, column);
         if (isfinite(table_number(t, row, "wait_us")) != wait || !estimates_known(&e) || !(e.lo > 0) ||
-            (wait ? v[row].wait : v[row].support) != TRANSITION_TOLD)
+            (wait ? v[row].wait : v[row].support) != TRANSITION_REPORTED)
             continue;
         if (best == t->n_rows || e.value > table_number(t, best, column))
             best = row;
@@ -291,7 +291,7 @@ static void tell_row(FILE *out, const struct table *t, size_t row)
     fprintf(out, ")");
 }
 
-/* What was measured and cannot be right: the first of it, with what speaks against it. */
+/* Reports measurements that cannot be right: the first one, with the row that contradicts it. */
 static void tell_contradictions(FILE *out, const struct table *t, const struct verdict *v)
 {
     size_t n = 0, first = t->n_rows;
@@ -316,12 +316,12 @@ static void tell_counts(FILE *out, const struct table *t, const struct verdict *
     size_t changes = 0, stopped = 0, others = 0, none = 0, undecided = 0, unsupported = 0, first = t->n_rows;
     for (size_t row = t->n_rows; row-- > 0;) {
         enum switch_kind kind = row_kind(t, row);
-        bool told = v[row].support == TRANSITION_TOLD;
-        changes += told && kind == SWITCH_FREQUENCY;
-        stopped += told && (kind == SWITCH_THROTTLE_ONLY || kind == SWITCH_HALT_ONLY);
-        others += told && (kind == SWITCH_VOLTAGE_ONLY || kind == SWITCH_LICENSE_ONLY);
+        bool reported = v[row].support == TRANSITION_REPORTED;
+        changes += reported && kind == SWITCH_FREQUENCY;
+        stopped += reported && (kind == SWITCH_THROTTLE_ONLY || kind == SWITCH_HALT_ONLY);
+        others += reported && (kind == SWITCH_VOLTAGE_ONLY || kind == SWITCH_LICENSE_ONLY);
         undecided += kind == SWITCH_UNDECIDED;
-        unsupported += !told && v[row].support != TRANSITION_NOTHING;
+        unsupported += !reported && v[row].support != TRANSITION_NOTHING;
         none += kind == SWITCH_NONE;
         first = kind == SWITCH_NONE ? row : first;
     }
@@ -341,7 +341,7 @@ static void tell_counts(FILE *out, const struct table *t, const struct verdict *
     fprintf(out, ".\n");
 }
 
-/* Whether a row has what is not reported without levels. */
+/* Returns true if a row has results that are not reported without levels. */
 static bool any_withheld(const struct table *t, const struct verdict *v)
 {
     for (size_t row = 0; row < t->n_rows; row++)
@@ -487,7 +487,7 @@ static void put_latency(struct pivot *p, const struct matrix *m, size_t row)
         return;
     }
     if (isfinite(table_number(m->table, row, "wait_us")))
-        mark = m->verdict[row].wait == TRANSITION_TOLD ? "w" : "!";
+        mark = m->verdict[row].wait == TRANSITION_REPORTED ? "w" : "!";
     else if (!is_kind(m, row, SWITCH_FREQUENCY))
         mark = is_kind(m, row, SWITCH_VOLTAGE_ONLY) || is_kind(m, row, SWITCH_LICENSE_ONLY) ? "v" : "t";
     pivot_number(p, table_number(m->table, row, "latency_us"), 1);
@@ -532,7 +532,7 @@ static void print_groups(FILE *out, bool colour, const struct matrix *m)
     pivot_print(out, colour, &p);
 }
 
-/* What happens in a pair, or why that is not known; NULL: nothing is to be said of it. */
+/* Says what happens in a pair, or why that is not known; NULL: there is nothing to say. */
 static const char *phases_text(const struct matrix *m, size_t row)
 {
     const char *text = row == NO_ROW ? NULL : table_text(m->table, row, "phases");
@@ -576,7 +576,7 @@ static void print_counts(FILE *out, const struct matrix *m)
         for (size_t j = 0; j < m->n; j++) {
             size_t row = m->row[i][j];
             double wait = row == NO_ROW ? NAN : table_number(m->table, row, "wait_us");
-            if (isfinite(wait) && m->verdict[row].wait != TRANSITION_TOLD) {
+            if (isfinite(wait) && m->verdict[row].wait != TRANSITION_REPORTED) {
                 wait = NAN;
                 doubtful = true;
             }

@@ -70,7 +70,7 @@ int volt_points_find(const struct trace *t, const struct phases *p, double bin_u
         at->time_us = (floor(v.time_us[0] / bin_us) + (double)b + 0.5) * bin_us;
         const struct phase *phase = phase_at(p, at->time_us);
         bool halted = phase && phase->kind == PHASE_HALT;
-        /* nobody reads while the core stands still: the neighbours are of before and after */
+        /* nobody reads while the core stands still: the neighbors are of before and after */
         if ((double)readings_in(&v, at->time_us - bin_us / 2, at->time_us + bin_us / 2, &next) < usual / 2 && halted)
             continue;
         move_window(&v, width, at->time_us, &first);

@@ -11,8 +11,8 @@
 #include "tables/switches/switches.h"
 #include "util/plain_text.h"
 
-enum { ROWS_OF_PLATEAU = 4 }; /* what has fewer is on the way from one plateau to the next */
-#define PLATEAU_VOLTS 0.004   /* medians of neighbours differ by less unless the voltage steps */
+enum { ROWS_OF_PLATEAU = 4 }; /* fewer are on the way from one plateau to the next */
+#define PLATEAU_VOLTS 0.004   /* medians of neighbors differ by less unless the voltage steps */
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
@@ -71,7 +71,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     size_t n = tables_active_cores(x, x->options->brief ? CORES_ALL : CORES_TWO_AND_ALL, cores);
     for (size_t i = 0; i < n; i++) {
         table_init(&unused, t->name, columns, sizeof columns / sizeof *columns);
-        int bad = add_pairs(x, out, cores[i], i ? &unused : t); /* what cannot run is reported once */
+        int bad = add_pairs(x, out, cores[i], i ? &unused : t); /* kernels that cannot run are reported once */
         table_free(&unused);
         if (bad)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");

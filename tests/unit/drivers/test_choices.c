@@ -338,7 +338,7 @@ TEST(test_who_loads_signed_modules_only)
     folder_remove(root);
 }
 
-/* What is requested of CPUID, the kernel and its files, and nothing left from before. */
+/* Facts from CPUID, the kernel and its files, with nothing left from before. */
 TEST(test_facts_of_this_cpu)
 {
     struct choice_facts f, again;
@@ -356,7 +356,7 @@ TEST(test_facts_of_this_cpu)
     assert_int_equal(f.nmi_watchdog, -1);
     assert_int_equal(f.timing_usable, tsc_usable(&leaves, "", note, sizeof note));
     assert_string_equal(f.timing_why, note);
-    /* what cannot be opened is not mapped, and only what is mapped can count */
+    /* a counter that cannot be opened is not mapped, and only a mapped one can count */
     assert_true(f.perf_errno >= 0 && f.perf_errno < 200 && f.perf_map_errno >= 0 && f.perf_map_errno < 200);
     assert_true(f.perf_errno == 0 || f.perf_map_errno == 0);
     if (f.perf_errno != 0 || f.perf_map_errno != 0)
@@ -399,10 +399,10 @@ TEST(test_what_is_said_of_usable_machines)
 
 /* ---- names ---- */
 
-static int open_named(const char *spec, char *told, size_t size, struct machine_error *err)
+static int open_named(const char *spec, char *report, size_t size, struct machine_error *err)
 {
     struct machine m;
-    int status = machine_open(spec, NULL, &m, told, size, err);
+    int status = machine_open(spec, NULL, &m, report, size, err);
     if (status == MACHINE_OK)
         m.ops->close(&m);
     return status;
@@ -411,23 +411,24 @@ static int open_named(const char *spec, char *told, size_t size, struct machine_
 TEST(test_unknown_names_get_the_nearest)
 {
     struct machine_error err;
-    char told[8];
+    char report[8];
     assert_int_equal(setenv("CHARACTERIZE_DATA", "data", 1), 0);
-    assert_int_equal(open_named("tming", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(open_named("tming", report, sizeof report, &err), MACHINE_BAD_INPUT);
     assert_int_equal(err.status, MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "unknown machine 'tming', perhaps 'timing'"));
     assert_non_null(strstr(err.remedy, "machines: auto, timing, perf, msr, helper, "));
     assert_non_null(strstr(err.remedy, ", model:NAME, model:FILE"));
-    assert_int_equal(open_named("xeon-gold-6130", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(open_named("xeon-gold-6130", report, sizeof report, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "unknown machine 'xeon-gold-6130', perhaps 'model:xeon-gold-6130'"));
-    assert_int_equal(open_named("Gold-6130", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(open_named("Gold-6130", report, sizeof report, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, ", perhaps 'model:xeon-gold-6130'"));
-    assert_int_equal(open_named("6130x-nothing-like-it", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(open_named("6130x-nothing-like-it", report, sizeof report, &err), MACHINE_BAD_INPUT);
     assert_null(strstr(err.text, "perhaps"));
-    assert_int_equal(open_named("modell", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(open_named("modell", report, sizeof report, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "perhaps 'model:'"));
-    assert_int_equal(open_named("", told, sizeof told, &err), MACHINE_BAD_INPUT);
-    assert_int_equal(open_named("something else altogether that is long", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(open_named("", report, sizeof report, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(open_named("something else altogether that is long", report, sizeof report, &err),
+                     MACHINE_BAD_INPUT);
     assert_null(strstr(err.text, "perhaps"));
 }
 
@@ -436,11 +437,11 @@ TEST(test_machines_that_do_not_work_here_are_refused_with_their_reason)
     static const char *const names[] = {"perf", "msr", "helper"};
     struct machine_choice c[8];
     struct machine_error err;
-    char told[8];
+    char report[8];
     size_t n = machine_choices(c, 8);
     for (size_t i = 0; i < 3; i++) {
         bool found = false, usable = false;
-        int status = open_named(names[i], told, sizeof told, &err);
+        int status = open_named(names[i], report, sizeof report, &err);
         for (size_t k = 0; k < n; k++) {
             bool same = strcmp(c[k].name, names[i]) == 0;
             usable = usable || (same && c[k].usable);
@@ -461,19 +462,19 @@ TEST(test_auto_takes_what_works_and_says_so)
 {
     struct machine_choice c[8];
     struct machine_error err;
-    char told[600];
+    char report[600];
     const char *best = NULL;
     size_t n = machine_choices(c, 8);
     for (size_t i = n; i-- > 0;)
         best = c[i].usable ? c[i].name : best;
-    assert_int_equal(open_named("auto", told, sizeof told, &err), best != NULL ? MACHINE_OK : MACHINE_CANNOT);
+    assert_int_equal(open_named("auto", report, sizeof report, &err), best != NULL ? MACHINE_OK : MACHINE_CANNOT);
     char begins[60];
     snprintf(begins, sizeof begins, "%s%s", best != NULL ? "measuring with " : "nothing", best != NULL ? best : "");
-    if (strstr(told, "could not be opened") == NULL)
-        assert_int_equal(strncmp(told, begins, strlen(begins)), 0);
+    if (strstr(report, "could not be opened") == NULL)
+        assert_int_equal(strncmp(report, begins, strlen(begins)), 0);
 }
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

@@ -71,7 +71,7 @@ static int made_add(struct machine *m, struct machine_error *err)
 static const struct choice_openers made_openers = {.open = made_open, .add_registers = made_add};
 
 /* Opens `name` where `broken` do not open; compares what was tried and auto's line. */
-static void opens(const char *name, const char *broken, bool msr, int status, const char *tried, const char *told)
+static void opens(const char *name, const char *broken, bool msr, int status, const char *tried, const char *report)
 {
     struct machine_choice c[4];
     struct machine m;
@@ -83,7 +83,7 @@ static void opens(const char *name, const char *broken, bool msr, int status, co
     c[2].usable = msr;
     assert_int_equal(choices_open(name, c, n, &made_openers, &m, line, sizeof line, &err), status);
     assert_string_equal(made.opened, tried);
-    assert_string_equal(line, told);
+    assert_string_equal(line, report);
     assert_true((made.open != NULL) == (status == MACHINE_OK));
     assert_true(status == MACHINE_OK || (err.status == (enum machine_status)status && strstr(err.text, "is broken")));
 }
@@ -122,7 +122,7 @@ TEST(test_a_name_is_that_machine_or_none)
     assert_false(made.registers);
 }
 
-/* What works here is said to the end; where timing does not, nothing does here. */
+/* The remedy ends with the machines that work here; where timing does not work, none does. */
 TEST(test_what_works_instead_of_one_that_does_not)
 {
     static const char *const names[] = {"helper", "auto"}, *const work[] = {
@@ -207,12 +207,12 @@ static void open_both(struct machine *out)
     static struct cpu_leaves leaves;
     struct machine_choice c[4];
     struct machine_error err;
-    char told[600];
+    char report[600];
     memset(&registers, 0, sizeof registers);
     fake_pmu_reset();
     fake_pmu.programmable = 8;
     fake_pmu_system(&made_system, &leaves);
-    if (choices_open("auto", c, choices(c), &how, out, told, sizeof told, &err) != MACHINE_OK)
+    if (choices_open("auto", c, choices(c), &how, out, report, sizeof report, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
 }
 
@@ -265,7 +265,7 @@ TEST(test_counters_and_voltage)
         }
     }
     m.ops->close(&m);
-    assert_int_equal(registers.closed, 2 * 4 + 1); /* what samples of two sizes cost, in turn; and the experiment */
+    assert_int_equal(registers.closed, 2 * 4 + 1); /* cost of samples of two sizes, in turn; and the experiment */
     assert_int_equal(fake_pmu.opened, fake_pmu.closed);
     assert_false(fake_pmu.misread);
     if (r.n_invalid > 15 || volts < 50) { /* of 133 readings */
@@ -357,9 +357,9 @@ TEST(test_a_name_that_is_nearly_one)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct machine m;
         struct machine_error err;
-        char told[100] = "?", expected[200];
-        assert_int_equal(machine_open(cases[i].spec, NULL, &m, told, sizeof told, &err), MACHINE_BAD_INPUT);
-        assert_string_equal(told, "");
+        char report[100] = "?", expected[200];
+        assert_int_equal(machine_open(cases[i].spec, NULL, &m, report, sizeof report, &err), MACHINE_BAD_INPUT);
+        assert_string_equal(report, "");
         snprintf(expected, sizeof expected, "unknown machine '%s'%s%s%s", cases[i].spec,
                  cases[i].perhaps ? ", perhaps '" : "", cases[i].perhaps ? cases[i].perhaps : "",
                  cases[i].perhaps ? "'" : "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a processor states of its frequencies, gathered from registers and Speed Select of made-up machines. */
+/* Frequencies that a processor states, gathered from registers and Speed Select of fake machines. */
 #include "drivers/rated_limits.h"
 #include "tests/support/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is requested of a recording: where a counter stands, how far it went, when it was, and what disturbed it. */
+/* Queries of a recording: where a counter stands, how far it went, when it was, and what disturbed it. */
 #include "drivers/recording.h"
 #include "tests/support/test.h"
 

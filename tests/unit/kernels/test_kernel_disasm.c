@@ -11,7 +11,7 @@
 
 enum { SYMBOL_MAX = 96, KERNELS_MAX = 128, ACCS_MAX = 32, PLAIN_COUNTED = 120 };
 
-/* What was seen of one block. */
+/* The contents of one block. */
 struct block {
     const struct kernel *kernel;
     unsigned density;
@@ -44,7 +44,7 @@ struct listing {
     uint64_t chain[CHAINS]; /* addresses */
     unsigned chained[CHAINS];
     struct block entered; /* the variant whose block is still to come; of no kernel: none */
-    bool fenced;          /* whether an LFENCE was seen since then */
+    bool fenced;          /* an LFENCE was seen since then */
     unsigned failures;
 };
 
@@ -211,7 +211,7 @@ static bool is_counted(const struct kernel *k, unsigned place, const char *mnemo
     return true;
 }
 
-/* What stands before each counted instruction of a kernel of two. */
+/* Returns true for an instruction that stands before each counted one of a kernel of two. */
 static bool is_before(const struct kernel *k, const char *mnemonic, const char *operands)
 {
     char found[120];
@@ -261,7 +261,7 @@ static void see_instruction(struct block *b, uint64_t address, const char *mnemo
         snprintf(b->strange, sizeof b->strange, "%s %s at %llx", mnemonic, text, (unsigned long long)address);
     }
     if (b->loop_control > 0 && b->strange[0] == '\0')
-        snprintf(b->strange, sizeof b->strange, "%s %s behind the dec", mnemonic, text);
+        snprintf(b->strange, sizeof b->strange, "%s %s after the dec", mnemonic, text);
     b->instructions++;
 }
 
@@ -453,7 +453,7 @@ static unsigned failures_of(const char *text)
     return failures;
 }
 
-/* Whether the first instruction of a kernel is taken for another one. */
+/* Returns true if the first instruction of a kernel is taken for another one. */
 static bool strange_of(const char *symbol, const char *instruction)
 {
     unsigned density;

@@ -116,10 +116,8 @@ struct bounds {
     double low, high; /* counted instructions per core cycle */
 };
 
-/*
- * What any x86-64 core since Haswell and Zen can do, by the tables of uops.info: ports per operation, and units
- * that are half as wide as the vectors; latencies 3 to 6 for arithmetic; scalar logic exactly one a cycle.
- */
+/* Rates that any x86-64 core since Haswell and Zen can reach, by the tables of uops.info: ports per operation, and
+ * units that are half as wide as the vectors; latencies 3 to 6 for arithmetic; scalar logic exactly one a cycle. */
 static struct bounds bounds_of(const struct kernel *k)
 {
     /*
@@ -170,7 +168,7 @@ struct suspect {
 };
 
 /* How far apart (relative) the rates of a chain of adds lie, which are 1 whatever the block count: what slows chains
- * now and then, as a guest's neighbours do by 2 to 4 %, makes rates differ as much. INFINITY: not measured. */
+ * now and then, as a guest's neighbors do by 2 to 4 %, makes rates differ as much. INFINITY: not measured. */
 static double spread_of_chains(struct tally *tally)
 {
     double low = INFINITY, high = 0;
@@ -333,7 +331,7 @@ TEST(test_densities_are_plausible_and_steady)
     report(&tally);
 }
 
-/* What one look at the clock gives. */
+/* The result of one look at the clock. */
 struct clock {
     double short_min, short_median, long_min, long_median; /* ticks */
     double cycle;                                          /* ticks, from the difference of the two chains */

@@ -22,7 +22,7 @@ static bool runnable(const struct kernel *k)
     return (k->features & ~kernel_cpu_features()) == 0 && kernel_request_permission(k->features, why, sizeof why) == 0;
 }
 
-/* Those of kernels/memory.inc, of each width. Returns how many. */
+/* Checks the kernels of kernels/memory.inc, of each width. Returns how many. */
 static size_t check_memory_kernels(void)
 {
     static const struct {
@@ -50,7 +50,7 @@ static size_t check_memory_kernels(void)
 }
 
 /* Every width with every operation, as throughput and as latency kernel, two with chained adds, three others. */
-TEST(test_registry_holds_what_was_asked)
+TEST(test_registry_holds_what_was_requested)
 {
     static const char *const operations[] = {"fma", "or", "add", "mul", "perm"};
     static const unsigned widths[] = {64, 128, 256, 512};

@@ -109,7 +109,7 @@ TEST(a_transition_gives_the_model_back)
     characterize_phases_free(NULL);
 }
 
-/* What was measured and what is read from its trace are one answer. */
+/* A measurement and the analysis of its saved trace give one answer. */
 TEST(a_recorded_trace_gives_the_same_answer)
 {
     characterize_machine *machine = open_gold();

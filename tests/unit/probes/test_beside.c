@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What scalar code loses beside neighbors, on a model whose other cores lower the frequency of all, and where they do
+/* The loss of scalar code beside neighbors, on a model whose other cores lower the frequency of all, and where they do
  * not. */
 #include "analysis/brackets/brackets_limits.h"
 #include "probes/beside.h"

@@ -66,7 +66,7 @@ TEST(test_a_clock_that_floats)
     model.no_counters = true;
     model.counts_licenses = model.counts_throttle = false;
     model.tsc_step_ns = 10;
-    model.world.wander = (struct model_wander){.sigma = {0.05}, .us = {1e6}};
+    model.scenario.wander = (struct model_wander){.sigma = {0.05}, .us = {1e6}};
     measure(&model, &s, &r);
     expect_ratios(&r, 0.006);
     for (size_t k = 0; k < KERNELS; k++) {

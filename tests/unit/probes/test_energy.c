@@ -22,10 +22,10 @@ struct scripted {
     int run_status;
     struct machine_setup setup;
     unsigned energy_cores, prepared, finished;
-    double settled_us, sampled_us, longest_asked_us;
+    double settled_us, sampled_us, longest_requested_us;
     size_t pieces;
     uint64_t repetition;
-    bool energy_read; /* what info tells of it is known only then */
+    bool energy_read; /* info reports its cores only then */
     uint64_t words[READINGS_MAX * STRIDE];
 };
 
@@ -91,7 +91,7 @@ static int scripted_run(struct machine *m, const struct run_request *r, struct r
     if (strcmp(segment->payload.kernel->name, "pause") == 0)
         watts = s->idle_watts;
     s->repetition = r->repetition;
-    s->longest_asked_us = fmax(s->longest_asked_us, segment->duration_us);
+    s->longest_requested_us = fmax(s->longest_requested_us, segment->duration_us);
     *(segment->sampled ? &s->sampled_us : &s->settled_us) += segment->duration_us;
     s->joules += watts * segment->duration_us * 1e-6;
     *out = (struct recording){.stride = STRIDE, .words = s->words};
@@ -276,7 +276,7 @@ TEST_WITH(figures_without_counters, scripted_start, scripted_end)
     energy_result_free(&r);
 }
 
-/* What runs 10 ms at most is requested 5 ms at a time, and each adds its part. */
+/* Code that runs for at most 10 ms is requested 5 ms at a time, and each piece adds its part. */
 TEST_WITH(pieces_where_it_is_refused, scripted_start, scripted_end)
 {
     static const double others_us[] = {300};
@@ -290,7 +290,7 @@ TEST_WITH(pieces_where_it_is_refused, scripted_start, scripted_end)
     run_it(s, &e, &r);
     const struct energy_stretch *t = &r.pairs[0].kernel;
     assert_int_equal(s->pieces, 2 * 4);
-    is(s->longest_asked_us, 5000, "longest asked");
+    is(s->longest_requested_us, 5000, "longest requested");
     is(s->sampled_us, 2 * 17500, "sampled");
     is(t->run_seconds, 17.5e-3 + 4 * 300e-6, "run_seconds");
     is(t->joules, 25 * 17.5e-3, "joules");

@@ -36,7 +36,7 @@ TEST(transitions_of_a_busy_guest)
     assert_true(10 * of[GUEST_RIGHT] >= 9 * seeds * PAIRS);
 }
 
-/* What the answers are held against is what the model file says. */
+/* The truth that the answers are compared with is that of the model file. */
 TEST(the_truth_is_the_model_files)
 {
     struct machine_error err;

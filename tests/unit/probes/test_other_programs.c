@@ -61,7 +61,7 @@ TEST(test_output_and_arguments)
     assert_string_equal(output.err, "complaint\n");
 }
 
-TEST(test_what_goes_wrong_is_told)
+TEST(test_what_goes_wrong_is_reported)
 {
     char why[300];
     program("fails", "echo; echo '  cannot do it'; exit 3");
@@ -299,7 +299,7 @@ TEST(test_agreement)
 }
 
 /* Registers count where both could read them: a value of rdmsr's own, what it prints instead, and that it fails. */
-TEST(test_registers_are_asked_for_twice)
+TEST(test_registers_are_requested_twice)
 {
     static const struct {
         const char *script, *why;

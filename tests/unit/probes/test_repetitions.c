@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is requested of a machine for an experiment, and what becomes of the repetitions that were disturbed. */
+/* An experiment's requests to a machine, and what becomes of the repetitions that were disturbed. */
 #include "probes/repetitions.h"
 #include "probes/sample_cost.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/test.h"
 
-/* A modelled machine, what it was asked, and whether the thread is preempted in its second repetition. */
+/* A modelled machine, its requests, and whether the thread is preempted in its second repetition. */
 enum { KEPT = 8 };
 static struct {
     const struct machine_ops *inner;
     size_t room;
-    unsigned runs, told;
-    struct run_request asked[KEPT];
+    unsigned runs, reported;
+    struct run_request requests[KEPT];
     unsigned done[KEPT];
 } spy;
 
@@ -27,7 +27,7 @@ static int run_preempted(struct machine *m, const struct run_request *r, struct 
     if (r->repetition >= SAMPLE_COST_REPETITION)
         return spy.inner->run(m, r, out, err);
     assert_true(spy.runs < KEPT);
-    spy.asked[spy.runs++] = *r;
+    spy.requests[spy.runs++] = *r;
     int status = spy.inner->run(m, r, out, err);
     out->involuntary_switches = r->repetition == 1;
     return status;
@@ -37,7 +37,7 @@ static int note_done(void *data, unsigned done, unsigned wanted)
 {
     assert_ptr_equal(data, &spy);
     assert_int_equal(wanted, 3);
-    spy.done[spy.told++] = done;
+    spy.done[spy.reported++] = done;
     return 0;
 }
 
@@ -70,9 +70,9 @@ static void measure(unsigned attempts, double fine_us, struct repetitions *out)
     assert_int_equal(repetitions_run(&machine, &plan, out, &err), MACHINE_OK);
     machine.ops->close(&machine);
     for (unsigned k = 0; k < spy.runs; k++) {
-        assert_int_equal(spy.asked[k].repetition, k);
-        assert_int_equal(spy.asked[k].n_segments, 2);
-        assert_int_equal(spy.asked[k].zero_segment, 1);
+        assert_int_equal(spy.requests[k].repetition, k);
+        assert_int_equal(spy.requests[k].n_segments, 2);
+        assert_int_equal(spy.requests[k].zero_segment, 1);
     }
 }
 
@@ -84,7 +84,7 @@ TEST(disturbed_repetitions_are_made_up_for)
         measure(5, 0, &r);
         assert_int_equal(spy.room, 16 + 64); /* a tenth more than 15 samples, and some for the ends */
         assert_int_equal(spy.runs, 4);
-        assert_int_equal(spy.told, 4);
+        assert_int_equal(spy.reported, 4);
         assert_memory_equal(spy.done, done, sizeof done);
         assert_int_equal(r.n_invalid, 1);
         assert_int_equal(r.invalid[0].run, 1);
@@ -104,7 +104,7 @@ TEST(disturbed_repetitions_are_made_up_for)
     repetitions_free(&r);
 }
 
-/* Of the 20 us after time 0 those count whose samples grow: none, where it would be at the end or later. */
+/* Only the samples in the 20 us after time 0 that grow count: none, where growth would begin at the end or later. */
 TEST(there_is_room_for_samples_that_grow)
 {
     static const struct {

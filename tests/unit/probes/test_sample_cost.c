@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a sample takes from the code, on models that say it. */
+/* The time that a sample takes from the code, on models that state it. */
 #include <unistd.h>
 
 #include "probes/repetitions.h"
@@ -42,7 +42,7 @@ TEST(it_comes_back)
         if (seed % 2)
             wild_model(&model, seed);
         else
-            world_model(&model, seed);
+            scenario_model(&model, seed);
         const char *kernel = kernels[seed % 3];
         struct model_need need;
         struct machine_error err;
@@ -58,7 +58,7 @@ TEST(it_comes_back)
     }
 }
 
-/* The order in which a machine is asked does not matter, and it does not measure again. */
+/* The order of requests does not matter, and the machine does not measure again. */
 TEST(it_is_remembered)
 {
     struct machine machine;
@@ -111,8 +111,8 @@ TEST(a_long_series_ends)
 {
     wild_model(&model, 2);
     assert_true(model.split_read_ns > 0);
-    model.world.carries = true;
-    model.world.gap_us = 5e7;
+    model.scenario.carries = true;
+    model.scenario.gap_us = 5e7;
     alarm(60);
     cost_on_model("64add", 2);
     alarm(0);

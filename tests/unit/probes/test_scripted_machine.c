@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What probes make of a machine whose every answer is given: readings that come late, registers that cannot be read,
- * recordings of nothing, remarks that are empty. */
+/* Probes on a machine whose every answer is scripted: readings that come late, registers that cannot be read, empty
+ * recordings, empty remarks. */
 #include "probes/sequence.h"
 #include "probes/transition.h"
 #include "tests/support/test.h"
@@ -14,7 +14,7 @@ static struct {
     bool works[MOST], preempted[MOST];
     double at_us[MOST]; /* where each repetition ended */
     double volts, now_us;
-    unsigned runs, told;
+    unsigned runs, reported;
     const char *notes;
     struct recording rec;
     uint64_t words[12];
@@ -108,7 +108,7 @@ static void begin(void)
 static int tell(void *data, unsigned done, unsigned wanted)
 {
     assert_ptr_equal(data, &script);
-    assert_true(done == ++script.told && done <= wanted);
+    assert_true(done == ++script.reported && done <= wanted);
     return 0;
 }
 
@@ -121,7 +121,7 @@ static void read_volts(unsigned readings, struct repetitions *out)
     trace_init(&out->trace);
     assert_int_equal(trace_add_run(&out->trace), 0);
     assert_int_equal(core_voltage_read(&machine, &s, readings, tell, &script, out, &err), MACHINE_OK);
-    assert_int_equal(script.told, script.runs);
+    assert_int_equal(script.reported, script.runs);
 }
 
 /* The number of the repetition that ended at this time; they are scattered over the recording. */
@@ -173,7 +173,7 @@ TEST(late_readings_are_left_out)
     repetitions_free(&r);
 }
 
-/* What usually comes later than 100 us tells nothing of a time. */
+/* A reading that usually comes later than 100 us says nothing about a time. */
 TEST(readings_that_all_come_late)
 {
     struct repetitions r;

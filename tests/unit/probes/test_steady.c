@@ -59,7 +59,7 @@ TEST(test_frequency_ipc_and_shares)
 
 /* A clock that approaches its frequency with 17 ms is not steady after a few milliseconds, by counters or chains: table
  * frequency read 2.695 [2.695, 2.695] GHz where it comes to 2.1. */
-TEST(test_what_still_moves_is_told)
+TEST(test_what_still_moves_is_reported)
 {
     for (int chains = 0; chains < 2; chains++)
         for (int i = 0; i < 4; i++) { /* at rest; moves; the same half a second later; too few repetitions */
@@ -89,7 +89,7 @@ TEST(test_what_still_moves_is_told)
         }
 }
 
-TEST(test_samples_cover_what_was_asked_for)
+TEST(test_samples_cover_what_was_requested)
 {
     struct model model;
     struct payload p = rig_payload("128fma");
@@ -214,7 +214,7 @@ TEST(test_invalid_repetitions_are_made_up_for)
         assert_int_equal(runs, kept);
         assert_int_equal(r.n_invalid, d.runs - kept);
         assert_int_equal(d.runs, good == 0 || good == 5 ? 16 : 4 * good);
-        /* what a machine that masks interrupts allows; and the whole time to settle */
+        /* as much as a machine that masks interrupts allows; and the whole time to settle */
         assert_true(d.longest <= 10000);
         assert_true(fabs(d.unsampled - 20000) < 1e-6);
         repetitions_free(&r);

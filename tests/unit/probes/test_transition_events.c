@@ -31,7 +31,7 @@ TEST(test_extra_columns_grow_with_the_trace)
     assert_int_equal(trace_add_channel(&t, TRACE_FREQ), 0);
     assert_int_equal(trace_append(&t, 0, 0), 0);
     assert_int_equal(trace_add_extra(&t, "early"), 0);
-    assert_string_equal(t.text + t.extra[0].offset[0], ""); /* what was there before has nothing in it */
+    assert_string_equal(t.text + t.extra[0].offset[0], ""); /* earlier samples have an empty text */
     assert_int_equal(trace_add_extra(&t, "late"), 0);
     for (int i = 1; i < 5000; i++) {
         assert_int_equal(trace_append(&t, 0, i), 0);

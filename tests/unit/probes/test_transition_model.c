@@ -44,7 +44,7 @@ static void measure(const struct model *m, struct transition_setup *s, struct ph
     machine.ops->close(&machine);
 }
 
-/* What the parameters say will be seen: the phase before time 0, then those after; steady neighbours at one level and
+/* The phases to expect by the parameters: the one before time 0, then those after; steady neighbors at one level and
  * one rate are one phase. */
 static size_t expect(const struct model *m, const struct transition_setup *s, struct expected *e)
 {
@@ -84,7 +84,7 @@ static void print_both(const struct expected *e, size_t n, const struct phases *
         print_message("  warning  %s\n", p->warnings[i]);
 }
 
-/* License counters may tell apart what the clock does not: for the comparison such steady neighbours are one phase. */
+/* License counters may tell apart what the clock does not: for the comparison such steady neighbors are one phase. */
 static void join_at_one_frequency(struct phases *p)
 {
     for (size_t i = 1; i + 1 < p->n_phases; i++) {
@@ -221,7 +221,7 @@ static void draw(struct model *m, uint64_t seed)
     m->clock_jitter_ns = uniform(&x, 0, 20);
     m->noise_cycles = uniform(&x, 0, 10);
     for (size_t i = 0; i < m->n_interrupts; i++)
-        m->interrupts[i].rearm = 0; /* what the truth does not model */
+        m->interrupts[i].rearm = 0; /* the truth does not model it */
 }
 
 TEST(random_parameters)

@@ -259,7 +259,7 @@ TEST(commands_are_those_of_the_task_that_is_meant)
     assert_string_equal(command_of(n, 43, 0), "");
     assert_string_equal(command_of(n, 44, 79999999), "?[2J  \xEF\xBF\xBD");
     assert_string_equal(command_of(n, 45, 1), "");
-    /* what was known stays known when the task has gone */
+    /* a known name stays known when the task has gone */
     folder_remove(proc);
     r.sight.task = (struct profile_task){.pid = 41, .tgid = 41, .start_ns = 12345678901};
     assert_true(profile_names_note(n, &r));

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What would help: which sentence for which cause, and none where nothing is certain. */
+/* The profiler's advice: which sentence for which cause, and none where nothing is certain. */
 #include "profiler/profile.h"
 #include "tests/support/profile_records.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/test.h"
 
-struct told {
+struct advised {
     struct profile_setup setup;
     struct profile_terms terms;
     struct profile_totals *totals;
     struct profile_result result;
 };
 
-static struct told told_start(uint32_t flags, bool with_terms)
+static struct advised advised_start(uint32_t flags, bool with_terms)
 {
-    struct told t = {.setup = profile_records_setup(flags), .terms = profile_records_terms()};
+    struct advised t = {.setup = profile_records_setup(flags), .terms = profile_records_terms()};
     if (!with_terms)
         t.terms = (struct profile_terms){NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}};
     t.totals = profile_totals_new(&t.setup, &t.terms);
     return t;
 }
 
-static void told_add(struct told *t, unsigned times, struct profile_seen seen)
+static void advised_add(struct advised *t, unsigned times, struct profile_seen seen)
 {
     struct profile_record record = profile_record_of(&t->setup, &seen);
     for (unsigned i = 0; i < times; i++)
@@ -29,19 +29,19 @@ static void told_add(struct told *t, unsigned times, struct profile_seen seen)
 }
 
 /* t2 demands level 2 whenever it is seen; t1 runs as it should for so many samples. */
-static void told_usual(struct told *t, unsigned undisturbed)
+static void advised_usual(struct advised *t, unsigned undisturbed)
 {
-    told_add(t, 50, (struct profile_seen){.pid = 2, .cpu = 8, .bin = 4, .actual = 2, .ideal = 2, .both = 2});
-    told_add(t, undisturbed, (struct profile_seen){.pid = 1, .bin = 4});
+    advised_add(t, 50, (struct profile_seen){.pid = 2, .cpu = 8, .bin = 4, .actual = 2, .ideal = 2, .both = 2});
+    advised_add(t, undisturbed, (struct profile_seen){.pid = 1, .bin = 4});
 }
 
-static const struct profile_row *told_row(struct told *t, enum profile_kind kind, const char *name)
+static const struct profile_row *advised_row(struct advised *t, enum profile_kind kind, const char *name)
 {
     assert_int_equal(profile_totals_result(t->totals, &t->result), 0);
     return profile_row_named(&t->result, kind, name);
 }
 
-static void told_end(struct told *t)
+static void advised_end(struct advised *t)
 {
     profile_result_free(&t->result);
     profile_totals_free(t->totals);
@@ -70,149 +70,149 @@ static const struct profile_seen by_delay = {.pid = 1, .before = 2, .since_us = 
 
 TEST(test_sibling)
 {
-    struct told t = told_start(PROFILE_SOURCES, true);
-    told_usual(&t, 60);
-    told_add(&t, 40, by_sibling);
-    const struct profile_row *row = told_row(&t, PROFILE_TASK, "t1-1");
+    struct advised t = advised_start(PROFILE_SOURCES, true);
+    advised_usual(&t, 60);
+    advised_add(&t, 40, by_sibling);
+    const struct profile_row *row = advised_row(&t, PROFILE_TASK, "t1-1");
     says(row, "Keep t2-2 off the sibling of its cores");
     says_cost(row, 1);
     /* its tasks' rows tell more */
     assert_string_equal(profile_row_named(&t.result, PROFILE_CORE, "core 0")->advice, "");
     says(profile_row_named(&t.result, PROFILE_ALL, "all"), "Separate t2-2 from the rest");
     says(profile_row_named(&t.result, PROFILE_TASK, "t2-2"), "It causes about 100 % of all overhead");
-    told_end(&t);
+    advised_end(&t);
 }
 
 TEST(test_delay_by_others)
 {
-    struct told t = told_start(PROFILE_SOURCES, true);
-    told_usual(&t, 60);
-    told_add(&t, 40, by_delay);
-    const struct profile_row *row = told_row(&t, PROFILE_TASK, "t1-1");
+    struct advised t = advised_start(PROFILE_SOURCES, true);
+    advised_usual(&t, 60);
+    advised_add(&t, 40, by_delay);
+    const struct profile_row *row = advised_row(&t, PROFILE_TASK, "t1-1");
     says(row, "Give t2-2 cores of its own");
     says(row, "outlasts its time slice");
     says_cost(row, 1);
-    told_end(&t);
+    advised_end(&t);
 }
 
 TEST(test_without_sources)
 {
-    struct told t = told_start(0, true);
-    told_usual(&t, 60);
-    told_add(&t, 40, by_sibling);
-    const struct profile_row *row = told_row(&t, PROFILE_TASK, "t1-1");
+    struct advised t = advised_start(0, true);
+    advised_usual(&t, 60);
+    advised_add(&t, 40, by_sibling);
+    const struct profile_row *row = advised_row(&t, PROFILE_TASK, "t1-1");
     says(row, "Give t2-2 cores of its own");
     says(row, "--sources");
     says_cost(row, 1);
-    told_end(&t);
+    advised_end(&t);
 }
 
-static void own_delay(struct told *t)
+static void own_delay(struct advised *t)
 {
-    told_add(t, 10, (struct profile_seen){.pid = 1, .bin = 4, .actual = 2, .ideal = 2, .both = 2});
-    told_add(t, 60, (struct profile_seen){.pid = 1, .bin = 4});
-    told_add(t, 40, (struct profile_seen){.pid = 1, .bin = 4, .actual = 2});
+    advised_add(t, 10, (struct profile_seen){.pid = 1, .bin = 4, .actual = 2, .ideal = 2, .both = 2});
+    advised_add(t, 60, (struct profile_seen){.pid = 1, .bin = 4});
+    advised_add(t, 40, (struct profile_seen){.pid = 1, .bin = 4, .actual = 2});
 }
 
 TEST(test_own_delay)
 {
-    struct told t = told_start(PROFILE_SOURCES, true);
+    struct advised t = advised_start(PROFILE_SOURCES, true);
     own_delay(&t);
-    const struct profile_row *row = told_row(&t, PROFILE_TASK, "t1-1");
+    const struct profile_row *row = advised_row(&t, PROFILE_TASK, "t1-1");
     says(row, "Its own wide code slows what follows it");
     says(row, "leaving level 2 in between pays off only in gaps of at least 300 us.");
     /* parting it from the rest would mend nothing */
     assert_string_equal(profile_row_named(&t.result, PROFILE_ALL, "all")->advice, "");
-    told_end(&t);
-    t = told_start(PROFILE_SOURCES, false);
+    advised_end(&t);
+    t = advised_start(PROFILE_SOURCES, false);
     own_delay(&t);
-    row = told_row(&t, PROFILE_TASK, "t1-1");
+    row = advised_row(&t, PROFILE_TASK, "t1-1");
     says(row, "Its own wide code");
     assert_null(strstr(row->advice, "pays"));
     assert_int_equal(row->advice[strlen(row->advice) - 1], '.');
-    told_end(&t);
+    advised_end(&t);
 }
 
-/* What tasks of a container do to each other is its own doing. */
+/* The effect that tasks of a container have on each other is its own doing. */
 TEST(test_container)
 {
-    struct told t = told_start(PROFILE_SOURCES, true);
-    told_add(&t, 50,
-             (struct profile_seen){.pid = 2, .cpu = 8, .cgroup = 5, .bin = 4, .actual = 2, .ideal = 2, .both = 2});
-    told_add(&t, 60, (struct profile_seen){.pid = 1, .cgroup = 5, .bin = 4});
+    struct advised t = advised_start(PROFILE_SOURCES, true);
+    advised_add(&t, 50,
+                (struct profile_seen){.pid = 2, .cpu = 8, .cgroup = 5, .bin = 4, .actual = 2, .ideal = 2, .both = 2});
+    advised_add(&t, 60, (struct profile_seen){.pid = 1, .cgroup = 5, .bin = 4});
     struct profile_seen seen = by_delay;
     seen.cgroup = 5;
-    told_add(&t, 40, seen);
-    says(told_row(&t, PROFILE_CONTAINER, "5"), "Its own wide code");
+    advised_add(&t, 40, seen);
+    says(advised_row(&t, PROFILE_CONTAINER, "5"), "Its own wide code");
     says(profile_row_named(&t.result, PROFILE_TASK, "t1-1"), "Give t2-2 cores of its own");
-    told_end(&t);
+    advised_end(&t);
     /* beside each other: fewer stretches would not help */
-    t = told_start(PROFILE_SOURCES, true);
-    told_add(&t, 50,
-             (struct profile_seen){.pid = 2, .cpu = 8, .cgroup = 5, .bin = 4, .actual = 2, .ideal = 2, .both = 2});
-    told_add(&t, 60, (struct profile_seen){.pid = 1, .cgroup = 5, .bin = 4});
+    t = advised_start(PROFILE_SOURCES, true);
+    advised_add(&t, 50,
+                (struct profile_seen){.pid = 2, .cpu = 8, .cgroup = 5, .bin = 4, .actual = 2, .ideal = 2, .both = 2});
+    advised_add(&t, 60, (struct profile_seen){.pid = 1, .cgroup = 5, .bin = 4});
     seen = by_sibling;
     seen.cgroup = 5;
-    told_add(&t, 40, seen);
-    says(told_row(&t, PROFILE_CONTAINER, "5"), "Its tasks slow each other as siblings");
-    told_end(&t);
+    advised_add(&t, 40, seen);
+    says(advised_row(&t, PROFILE_CONTAINER, "5"), "Its tasks slow each other as siblings");
+    advised_end(&t);
 }
 
 TEST(test_nothing_where_nothing_is_certain)
 {
     /* one sample too few */
-    struct told t = told_start(PROFILE_SOURCES, true);
-    told_usual(&t, 0);
-    told_add(&t, ADVICE_SAMPLES_LEAST - 1, by_sibling);
-    assert_string_equal(told_row(&t, PROFILE_TASK, "t1-1")->advice, "");
-    told_end(&t);
-    t = told_start(PROFILE_SOURCES, true);
-    told_usual(&t, 0);
-    told_add(&t, ADVICE_SAMPLES_LEAST, by_sibling);
-    says(told_row(&t, PROFILE_TASK, "t1-1"), "Keep t2-2");
-    told_end(&t);
+    struct advised t = advised_start(PROFILE_SOURCES, true);
+    advised_usual(&t, 0);
+    advised_add(&t, ADVICE_SAMPLES_LEAST - 1, by_sibling);
+    assert_string_equal(advised_row(&t, PROFILE_TASK, "t1-1")->advice, "");
+    advised_end(&t);
+    t = advised_start(PROFILE_SOURCES, true);
+    advised_usual(&t, 0);
+    advised_add(&t, ADVICE_SAMPLES_LEAST, by_sibling);
+    says(advised_row(&t, PROFILE_TASK, "t1-1"), "Keep t2-2");
+    advised_end(&t);
     /* no overhead; nobody who is known to cause it */
-    t = told_start(PROFILE_SOURCES, true);
-    told_usual(&t, 100);
-    assert_string_equal(told_row(&t, PROFILE_TASK, "t1-1")->advice, "");
+    t = advised_start(PROFILE_SOURCES, true);
+    advised_usual(&t, 100);
+    assert_string_equal(advised_row(&t, PROFILE_TASK, "t1-1")->advice, "");
     assert_string_equal(profile_row_named(&t.result, PROFILE_TASK, "t2-2")->advice, "");
-    told_end(&t);
-    t = told_start(PROFILE_SOURCES, true);
-    told_add(&t, 100, (struct profile_seen){.pid = 1, .other = 3, .bin = 4, .actual = 2});
-    assert_string_equal(told_row(&t, PROFILE_TASK, "t1-1")->advice, "");
-    told_end(&t);
+    advised_end(&t);
+    t = advised_start(PROFILE_SOURCES, true);
+    advised_add(&t, 100, (struct profile_seen){.pid = 1, .other = 3, .bin = 4, .actual = 2});
+    assert_string_equal(advised_row(&t, PROFILE_TASK, "t1-1")->advice, "");
+    advised_end(&t);
     /* many, none of whom matters */
-    t = told_start(PROFILE_SOURCES, true);
+    t = advised_start(PROFILE_SOURCES, true);
     for (uint32_t i = 0; i < 100; i++) {
         struct profile_seen seen = by_sibling;
         seen.other = 100 + i;
-        told_add(&t, 1, seen);
+        advised_add(&t, 1, seen);
     }
-    assert_string_equal(told_row(&t, PROFILE_TASK, "t1-1")->advice, "");
-    told_end(&t);
+    assert_string_equal(advised_row(&t, PROFILE_TASK, "t1-1")->advice, "");
+    advised_end(&t);
 }
 
 /* Less than 0.1 % of the time is not worth a sentence, however certain. */
 TEST(test_nothing_on_next_to_nothing)
 {
-    struct told t = told_start(PROFILE_SOURCES, true);
-    told_usual(&t, 0);
+    struct advised t = advised_start(PROFILE_SOURCES, true);
+    advised_usual(&t, 0);
     struct profile_seen seen = by_sibling;
     /* so much waits for memory that a change of the clock costs 0.09 % */
     seen.stall = 0.9972;
-    told_add(&t, 1000, seen);
-    const struct profile_row *row = told_row(&t, PROFILE_TASK, "t1-1");
+    advised_add(&t, 1000, seen);
+    const struct profile_row *row = advised_row(&t, PROFILE_TASK, "t1-1");
     assert_true(row->overhead.value > 0.0005 && row->overhead.value < 0.001);
     for (size_t i = 0; i < t.result.n_rows; i++)
         assert_string_equal(t.result.rows[i].advice, "");
-    told_end(&t);
+    advised_end(&t);
 }
 
 /* Where a core has one thread, parting threads of cores is nothing that could be done. */
 TEST(test_no_siblings)
 {
     for (unsigned sources = 0; sources < 2; sources++) {
-        struct told t = told_start(sources ? PROFILE_SOURCES : 0, true);
+        struct advised t = advised_start(sources ? PROFILE_SOURCES : 0, true);
         struct profile_seen all[] = {
             {.pid = 2, .cpu = 8, .bin = 4, .actual = 2, .ideal = 2, .both = 2}, {.pid = 1, .bin = 4}, by_delay};
         for (size_t i = 0; i < 3; i++) {
@@ -221,13 +221,13 @@ TEST(test_no_siblings)
             for (unsigned n = 0; n < 50; n++)
                 assert_true(profile_totals_add(t.totals, &r));
         }
-        says(told_row(&t, PROFILE_TASK, "t1-1"), "Give t2-2 cores of its own (cpusets)");
+        says(advised_row(&t, PROFILE_TASK, "t1-1"), "Give t2-2 cores of its own (cpusets)");
         assert_false(t.result.siblings);
         says(profile_row_named(&t.result, PROFILE_ALL, "all"), "Separate t2-2 from the rest (cpusets)");
         for (size_t i = 0; i < t.result.n_rows; i++)
             assert_true(strstr(t.result.rows[i].advice, "sibling") == NULL &&
                         strstr(t.result.rows[i].advice, "core scheduling") == NULL);
-        told_end(&t);
+        advised_end(&t);
     }
 }
 
@@ -238,21 +238,21 @@ TEST(test_random_profiles)
     unsigned said = 0, silent = 0;
     rng_init(&r, 47, 1);
     for (unsigned round = 0; round < 200; round++) {
-        struct told t = told_start(rng_chance(&r, 0.7) ? PROFILE_SOURCES : 0, rng_chance(&r, 0.7));
+        struct advised t = advised_start(rng_chance(&r, 0.7) ? PROFILE_SOURCES : 0, rng_chance(&r, 0.7));
         unsigned n = (unsigned)rng_log(&r, 10, 3000);
         double wide = rng_log(&r, 0.01, 0.5);
         for (unsigned i = 0; i < n; i++) {
             uint8_t actual = rng_chance(&r, wide) ? (uint8_t)rng_int(&r, 1, 2) : 0;
-            told_add(&t, 1,
-                     (struct profile_seen){.pid = (uint32_t)rng_int(&r, 1, 8),
-                                           .other = (uint32_t)rng_int(&r, 0, 8),
-                                           .before = (uint32_t)rng_int(&r, 0, 8),
-                                           .since_us = (uint32_t)rng_int(&r, 0, 1500),
-                                           .cgroup = (uint64_t)rng_int(&r, 0, 2),
-                                           .bin = (uint32_t)rng_int(&r, 0, 4),
-                                           .actual = actual,
-                                           .ideal = rng_chance(&r, 0.3) ? actual : 0,
-                                           .both = rng_chance(&r, 0.5) ? actual : 0});
+            advised_add(&t, 1,
+                        (struct profile_seen){.pid = (uint32_t)rng_int(&r, 1, 8),
+                                              .other = (uint32_t)rng_int(&r, 0, 8),
+                                              .before = (uint32_t)rng_int(&r, 0, 8),
+                                              .since_us = (uint32_t)rng_int(&r, 0, 1500),
+                                              .cgroup = (uint64_t)rng_int(&r, 0, 2),
+                                              .bin = (uint32_t)rng_int(&r, 0, 4),
+                                              .actual = actual,
+                                              .ideal = rng_chance(&r, 0.3) ? actual : 0,
+                                              .both = rng_chance(&r, 0.5) ? actual : 0});
         }
         assert_int_equal(profile_totals_result(t.totals, &t.result), 0);
         for (size_t i = 0; i < t.result.n_rows; i++) {
@@ -273,7 +273,7 @@ TEST(test_random_profiles)
             if (strncmp(row->advice, "Give", 4) == 0)
                 assert_true(isnan(row->delay.value) || row->delay.lo > 0);
         }
-        told_end(&t);
+        advised_end(&t);
     }
     assert_true(said > 200 && silent > 200);
 }

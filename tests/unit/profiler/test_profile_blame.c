@@ -184,7 +184,7 @@ TEST(test_nobody_is_known)
     case_end(&c);
 }
 
-/* What shows between steps 3 and 5 is the sibling's only where its task demands such a level. */
+/* An effect between steps 3 and 5 is the sibling's only if its task demands such a level. */
 TEST(test_sibling_that_demands_nothing)
 {
     /* the sampled task, which demands level 2 at times, turned wide only after the window */

@@ -113,7 +113,8 @@ TEST(test_large_sample)
     row_end(&r);
 }
 
-/* What no-ops do not see: a change of 40 us after each wait of 670 us that ends, and up to twice as much. */
+/* Checks the cost that no-ops do not see: a change of 40 us after each wait of 670 us that ends, and up to twice as
+ * much. */
 static void changes_cost(uint32_t flags, unsigned delayed, unsigned faster, uint8_t both, double waits_ended)
 {
     struct row_of with = row_start(flags, 40), without = row_start(flags, 0);
@@ -145,7 +146,7 @@ TEST(test_changes_that_samples_do_not_see)
     changes_cost(PROFILE_SOURCES, many / 100, many, 0, 100 * log1p(0.01));
     /* the level never rose */
     changes_cost(PROFILE_SOURCES, many, 0, 0, 0);
-    /* what a wide sibling does all the time changes nothing */
+    /* a sibling that is wide all the time changes nothing */
     changes_cost(PROFILE_SOURCES, many, many, 1, 0);
     /* it may be all of it, or nothing */
     changes_cost(0, many, many, 0, 0.5);

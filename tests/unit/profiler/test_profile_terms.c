@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the profiler takes from an export: bins, the pause, waits, costs. */
+/* The parts of an export that the profiler uses: bins, the pause, waits, costs. */
 #include "drivers/profile/profile_arithmetic.h"
 #include "profiler/profile.h"
 #include "schedulers/simulate/params.h"
@@ -54,7 +54,7 @@ TEST(test_xeon_gold_6130)
     assert_close(t.terms.change_us[2], (51.634 + 43.259 + 39.882 + 2 * 40.033) / 5 + 9.995, 0.001);
     assert_true(t.terms.breakeven_us[1] > 250 && t.terms.breakeven_us[1] < 300);
     assert_true(t.terms.breakeven_us[2] > 150 && t.terms.breakeven_us[2] < t.terms.breakeven_us[1]);
-    /* what is not the export's stays */
+    /* settings that are not the export's stay */
     assert_int_equal(t.setup.seed, 9);
     assert_int_equal(t.setup.mean_us, 20000);
     assert_true(profile_setup_valid(&t.setup, 16));
@@ -125,7 +125,7 @@ TEST(test_waits_that_no_pause_outlasts)
     }
 }
 
-/* Neighbours that differ least become one where there are too many; every number of cores keeps a near frequency. */
+/* Neighbors that differ least become one where there are too many; every number of cores keeps a near frequency. */
 TEST(test_more_bins_than_there_is_room)
 {
     enum { CORES = 200 };
@@ -194,7 +194,7 @@ TEST(test_random_exports)
     assert_true(n_read > rng_rounds(EXPORTS) / 10 && n_refused > 0);
 }
 
-/* Of the list `missing` that alone is named which may be the reason. */
+/* Only an entry of `missing` that may be the reason is named. */
 TEST(test_emptied_frequencies)
 {
     static const struct {
@@ -227,7 +227,7 @@ TEST(test_no_export)
     assert_int_equal(profile_terms_read("/nowhere/export.json", &t.terms, &t.setup, t.cpu, sizeof(t.cpu), &err),
                      MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "/nowhere/export.json"));
-    /* what is then known is nothing */
+    /* then nothing is known */
     assert_int_equal(t.setup.n_bins, 0);
     assert_int_equal(t.setup.pause_us, 700);
     assert_true(isnan(t.terms.wait_us) && isnan(t.terms.change_us[2]));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is added up: values that can be computed by hand, and records that nobody should send. */
+/* The profiler's sums: values that can be computed by hand, and records that nobody should send. */
 #include "profiler/lookup.h"
 #include "tests/support/profile_records.h"
 #include "tests/support/random_numbers.h"
@@ -125,7 +125,7 @@ TEST(test_each_row_has_its_own)
     run_end(&r);
 }
 
-TEST(test_tasks_are_told_apart_by_their_start)
+TEST(test_tasks_are_distinguished_by_their_start)
 {
     struct run r = run_start(0);
     struct profile_record first = profile_record_of(&r.setup, &(struct profile_seen){.pid = 7, .bin = 4});
@@ -292,7 +292,7 @@ TEST(test_table_that_lacks_active_cores)
         assert_int_equal(r.result.n_doubts, cases[i].doubt != NULL);
         if (cases[i].doubt != NULL && strstr(r.result.doubts[0], cases[i].doubt) == NULL)
             fail_msg("%s", r.result.doubts[0]);
-        /* what is not seen may be as much as on the processor of the dissertation */
+        /* the unseen part may be as large as on the processor of the dissertation */
         assert_true(cases[i].doubt != NULL ? all->overhead.hi > 0.4 * 2.4 / (2.4 + 3.4) : all->overhead.hi < 0.1);
         run_end(&r);
     }

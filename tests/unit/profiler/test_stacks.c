@@ -336,7 +336,7 @@ TEST(deleted_programs_have_names)
     folder_remove(folder);
 }
 
-/* A stripped program's places are those that addr2line would want, so that its debugging information can be asked. */
+/* A stripped program's places are those that addr2line expects, so that its debugging information can be looked up. */
 TEST(stripped_programs_have_addresses)
 {
     char folder[FOLDER_PATH_MAX];
@@ -492,7 +492,7 @@ TEST(too_many_stacks_are_counted_together)
     profile_stacks_free(s);
 }
 
-/* What is no program, or a damaged one, has no names and does no harm. */
+/* A file that is no program, or a damaged one, has no names and does no harm. */
 TEST(damaged_files_have_no_names)
 {
     char folder[FOLDER_PATH_MAX], path[128];

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What tables say in words, on tables made by hand that contradict themselves as those of a guest did whose frequency
- * moves by itself: nothing is reported that lacks limits, that other rows contradict, or that the machine could not
- * see.
- */
+/* Findings of handmade tables that contradict themselves as those of a guest did whose frequency moves by itself:
+ * nothing is reported that lacks limits, that other rows contradict, or that the machine could not see. */
 #include "tables/relaxation/relaxation_fit.h"
 #include "tables/table/estimates.h"
 #include "analysis/stats/threshold.h"
@@ -62,7 +59,7 @@ static void relaxation_row(struct table *t, const char *from, const char *what, 
         table_put_number(t, "mode", 1);
 }
 
-TEST(waits_that_rows_contradict_are_not_told)
+TEST(waits_that_rows_contradict_are_not_reported)
 {
     struct table t;
     begin(&t, &table_relaxation);
@@ -177,7 +174,7 @@ static void switch_row(struct table *t, const char *from, const char *to, const 
     put(t, "to_ghz", to_ghz, 0.002);
 }
 
-TEST(costs_are_told_with_limits_or_not_at_all)
+TEST(costs_are_reported_with_limits_or_not_at_all)
 {
     struct table t;
     begin(&t, &table_transitions);
@@ -255,7 +252,7 @@ TEST(switches_are_counted_by_what_they_show)
     }
 }
 
-TEST(a_throttle_that_others_do_not_show_is_not_told)
+TEST(a_throttle_that_others_do_not_show_is_not_reported)
 {
     struct table t;
     begin(&t, &table_transitions);
@@ -281,7 +278,7 @@ static void overhead_row(struct table *t, const char *to, double high, double lo
     put(t, "low_ghz", low, 0.002);
 }
 
-TEST(costs_are_told_whatever_the_levels_are)
+TEST(costs_are_reported_whatever_the_levels_are)
 {
     struct table t;
     begin(&t, &table_overhead);
@@ -330,8 +327,8 @@ TEST(a_lower_frequency_is_one_by_its_limits)
 
 /* ---- what one table says to another ---- */
 
-/* What is one frequency is reported as what holds the limits of all of it, in whichever order rows come. */
-TEST(equal_frequencies_are_told_with_the_limits_of_all)
+/* Frequencies that are one are reported with the limits of all of them, in whichever order rows come. */
+TEST(equal_frequencies_are_reported_with_the_limits_of_all)
 {
     static const char *const kernels[] = {"64add", "256fma", "512fma"};
     static const double half[] = {0.002, 0.004, 0.001};

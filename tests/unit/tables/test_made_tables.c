@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is printed, or told, of tables that were made by hand, at limits and beside them: the cases are
- * tests/golden/made/TABLE.rows, what a user reads of them tests/golden/made.TABLE. After an intended change `make
- * golden` rewrites these, and the diff shows what changed.
+ * Output and findings of handmade tables, at limits and beside them: the cases are tests/golden/made/TABLE.rows, the
+ * output that a user reads tests/golden/made.TABLE. After an intended change `make golden` rewrites these, and the diff
+ * shows what changed.
  */
 #include "tables/registry.h"
 #include "tests/support/golden.h"
@@ -23,18 +23,18 @@ static void write_made_case(void *data, struct made_case *c)
         if (m->kind->conclude)
             assert_int_equal(m->kind->conclude(&c->table), 0);
         assert_false(c->table.failed);
-        char *words = c->told ? rig_findings(m->kind, &c->table) : rig_printed(m->kind, &c->table);
+        char *words = c->findings ? rig_findings(m->kind, &c->table) : rig_printed(m->kind, &c->table);
         fprintf(m->out, "== %s\n%s", c->title, words);
         free(words);
     }
-    if (!c->told) {
+    if (!c->findings) {
         tables_draw(m->kind, &c->table, &chart);
         assert_false(chart.failed);
         chart_free(&chart);
     }
 }
 
-TEST(made_tables_are_told_as_they_were)
+TEST(made_tables_are_reported_as_before)
 {
     size_t n;
     bool same = true;

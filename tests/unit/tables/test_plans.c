@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What each table says of itself (names and columns are a stable interface, decimals are no accident), and what it
- * would measure on a shipped model: cells, what they are expected to take, settings, what is left out and why, what is
- * refused. Held in tests/golden/plans.* and tables.kinds; after an intended change `make golden`
- * rewrites these, and the diff shows what changed.
+ * The description of each table (names and columns are a stable interface, decimals are no accident), and what it would
+ * measure on a shipped model: cells, their expected time, settings, what is left out and why, what is refused. Kept in
+ * tests/golden/plans.* and tables.kinds; after an intended change `make golden` rewrites these, and the diff shows what
+ * changed.
  */
 #include "tables/registry.h"
 #include "tests/support/golden.h"
@@ -12,7 +12,7 @@
 #include "tests/support/test.h"
 
 /* Every cell, or of many the first and the last; how many there are, and the sums over them. */
-enum { CELLS_TOLD = 16, SETTING_TOLD = 40 /* where the options do not change what others say */ };
+enum { CELLS_REPORTED = 16, SETTING_REPORTED = 40 /* where the options do not change what others say */ };
 
 /* Its cores, CPU, numbers and seconds. */
 static void write_cell(FILE *out, const struct cell *c)
@@ -32,7 +32,7 @@ static void write_cells(FILE *out, const struct cells *cells)
         cores += cells->cell[i].active_cores;
         for (size_t k = 0; k < 3; k++)
             numbers[k] += (i + 1) * cells->cell[i].number[k];
-        if (cells->n <= CELLS_TOLD || i == 0 || i + 1 == cells->n)
+        if (cells->n <= CELLS_REPORTED || i == 0 || i + 1 == cells->n)
             write_cell(out, &cells->cell[i]);
     }
     fprintf(out, "  %zu cells: %lu, %lu %lu %lu, %.6f s\n", cells->n, cores, numbers[0], numbers[1], numbers[2],
@@ -51,7 +51,7 @@ static void write_table_plan(FILE *out, const struct table_kind *k, const struct
         fprintf(out, "  refused (%d): %s; %s\n", status, err.text, err.remedy);
     write_cells(out, &cells);
     for (size_t i = 0; i < t.n_settings; i++)
-        if (strlen(t.settings[i].value) < SETTING_TOLD || !x->options->n_kernels)
+        if (strlen(t.settings[i].value) < SETTING_REPORTED || !x->options->n_kernels)
             fprintf(out, "  %s: %s\n", t.settings[i].key, t.settings[i].value);
     for (size_t i = 0; i < t.n_missing; i++) {
         fprintf(out, "  missing:");

@@ -68,7 +68,7 @@ TEST(a_varying_count_is_not_taken_for_a_smaller_one)
     assert_true(truth_sum(&scores, NULL).cells > 0);
 }
 
-/* Of processors that nothing was tuned to: 95 % limits hold in nine of ten cells at least. */
+/* On processors that nothing was tuned to, 95 % limits hold in nine of ten cells at least. */
 static void limits_hold(const struct table_kind *kind, unsigned long first, unsigned long n)
 {
     start();
@@ -135,10 +135,10 @@ TEST(a_wait_is_over_where_the_ramp_begins)
 }
 
 /* The first whose surroundings are so, from a seed on. */
-static unsigned long world_with(bool (*is)(const struct model *m), unsigned long seed)
+static unsigned long scenario_with(bool (*is)(const struct model *m), unsigned long seed)
 {
     for (;; seed++) {
-        world_model(&model, seed);
+        scenario_model(&model, seed);
         if (is(&model))
             return seed;
     }
@@ -146,7 +146,7 @@ static unsigned long world_with(bool (*is)(const struct model *m), unsigned long
 
 static bool limited(const struct model *m)
 {
-    return m->world.limit_share > 0.1 && m->world.limit_factor < 0.96 && !m->no_counters && m->n_classes > 2;
+    return m->scenario.limit_share > 0.1 && m->scenario.limit_factor < 0.96 && !m->no_counters && m->n_classes > 2;
 }
 
 /* Repetitions under a power limit stay below the level before the rise of the others: they passed for some that do not
@@ -155,10 +155,10 @@ TEST(repetitions_under_a_power_limit_rise_too)
 {
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
-    unsigned long seed = world_with(limited, 40);
+    unsigned long seed = scenario_with(limited, 40);
     truth_check(&table_relaxation, &model, seed, &scores);
     struct column_score sum = truth_sum(&scores, NULL);
-    print_message("  world %lu: %zu of %zu limits hold, %zu of %zu cells are wrong\n", seed, sum.within, sum.limited,
+    print_message("  scenario %lu: %zu of %zu limits hold, %zu of %zu cells are wrong\n", seed, sum.within, sum.limited,
                   sum.wrong, sum.cells);
     assert_true(sum.limited > 10 && sum.wrong == 0);
 }
@@ -174,28 +174,28 @@ TEST(a_ramp_begins_where_it_does_in_noise)
 {
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
-    unsigned long seed = world_with(noisy_ramp, 940108);
+    unsigned long seed = scenario_with(noisy_ramp, 940108);
     truth_check(&table_relaxation, &model, seed, &scores);
     struct column_score sum = truth_sum(&scores, NULL);
-    print_message("  world %lu: %zu of %zu limits hold, %zu of %zu cells are wrong\n", seed, sum.within, sum.limited,
+    print_message("  scenario %lu: %zu of %zu limits hold, %zu of %zu cells are wrong\n", seed, sum.within, sum.limited,
                   sum.wrong, sum.cells);
     assert_true(sum.limited > 15 && 20 * sum.within >= 17 * sum.limited && sum.wrong <= 1);
 }
 
 static bool cold_and_interrupted(const struct model *m)
 {
-    return m->no_counters && m->world.cold_us > 6 && m->world.cold_factor < 0.6 && m->wait_us > 600;
+    return m->no_counters && m->scenario.cold_us > 6 && m->scenario.cold_factor < 0.6 && m->wait_us > 600;
 }
 
 /* Code that is slow when it begins passed for an interrupt in every repetition, so that interrupted waits were used
  * throughout; rises were seen in noise at the end of a pause, and others hidden by it were not. */
 TEST(toggles_rise_as_often_as_they_do)
 {
-    const unsigned long seeds[] = {world_with(cold_and_interrupted, 940106), 940122};
+    const unsigned long seeds[] = {scenario_with(cold_and_interrupted, 940106), 940122};
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
     for (size_t i = 0; i < rng_rounds(2); i++) {
-        world_model(&model, seeds[i]);
+        scenario_model(&model, seeds[i]);
         truth_check(&table_relaxation, &model, seeds[i], &scores);
     }
     struct column_score sum = truth_sum(&scores, NULL);
@@ -216,10 +216,10 @@ TEST(clocks_by_chains_are_those_of_the_core)
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         start();
-        world_model(&model, all[i].seed);
+        scenario_model(&model, all[i].seed);
         truth_check(all[i].kind, &model, all[i].seed, &scores);
         struct column_score sum = truth_sum(&scores, NULL);
-        print_message("  %s of world %lu: %zu of %zu cells are wrong\n", all[i].kind->name, all[i].seed, sum.wrong,
+        print_message("  %s of scenario %lu: %zu of %zu cells are wrong\n", all[i].kind->name, all[i].seed, sum.wrong,
                       sum.cells);
         assert_true(sum.limited > 50 && 50 * sum.wrong <= sum.limited);
     }
@@ -233,11 +233,11 @@ static bool alike(const struct model *m)
 TEST(three_classes_at_a_level_are_counted)
 {
     start();
-    unsigned long seed = world_with(alike, 1);
+    unsigned long seed = scenario_with(alike, 1);
     assert_int_equal(model.classes[1].umask, model.classes[2].umask);
     truth_check(&table_umask, &model, seed, &scores);
     struct column_score sum = truth_sum(&scores, NULL);
-    print_message("  world %lu: %zu of %zu limits hold, %zu of %zu cells are wrong\n", seed, sum.within, sum.limited,
+    print_message("  scenario %lu: %zu of %zu limits hold, %zu of %zu cells are wrong\n", seed, sum.within, sum.limited,
                   sum.wrong, sum.cells);
     assert_true(sum.limited > 50 && 10 * sum.within >= 9 * sum.limited && sum.wrong == 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the kinds of tables say of themselves holds together. */
+/* The descriptions of the kinds of tables are consistent. */
 #include "tables/table/tables.h"
 #include "tests/support/test.h"
 
@@ -111,7 +111,7 @@ static void describe_columns(const struct table_kind *k, char *text, size_t size
     }
 }
 
-/* What reads a file by its columns goes on reading those of later versions. */
+/* A program that reads a file by its columns can also read later versions. */
 TEST(columns_and_keys_stay)
 {
     for (size_t i = 0; i < sizeof promised / sizeof *promised; i++) {

@@ -132,14 +132,14 @@ TEST(a_table_is_measured)
 
 /* ---- how much of it is done ---- */
 
-struct told {
+struct reported {
     size_t n, done[8], cells[8];
     double part[8];
 };
 
 static int note_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
 {
-    struct told *p = data;
+    struct reported *p = data;
     (void)k;
     assert_true(p->n < 8);
     p->done[p->n] = done;
@@ -165,7 +165,7 @@ static int plan_of_nothing(const struct tables_context *x, struct cells *out, st
 }
 
 /* By the seconds that cells are expected to take: 1, 2 and 3, of which two ask when half of them is over. */
-TEST(progress_is_told_by_time)
+TEST(progress_is_reported_by_time)
 {
     static const double parts[] = {0, 0.5 / 6, 1 / 6.0, 3 / 6.0, 4.5 / 6, 1};
     static const size_t done[] = {0, 0, 1, 2, 2, 3};
@@ -173,30 +173,30 @@ TEST(progress_is_told_by_time)
     struct tables_options o;
     struct table t;
     struct machine_error error;
-    struct told told = {.n = 0};
-    const struct tables_watch watch = {.progress = note_progress, .data = &told};
+    struct reported reported = {.n = 0};
+    const struct tables_watch watch = {.progress = note_progress, .data = &reported};
     open_model("xeon-gold-6130", &m);
     tables_options_default(&o);
     struct table_kind kind = fake;
     kind.plan = plan_of_lengths;
     assert_int_equal(tables_measure(&kind, &m, &o, NULL, &watch, &t, &error), MACHINE_OK);
     table_free(&t);
-    assert_int_equal(told.n, 6);
-    for (size_t i = 0; i < told.n; i++) {
-        assert_close(told.part[i], parts[i], 1e-12);
-        assert_int_equal(told.done[i], done[i]);
-        assert_int_equal(told.cells[i], 3);
+    assert_int_equal(reported.n, 6);
+    for (size_t i = 0; i < reported.n; i++) {
+        assert_close(reported.part[i], parts[i], 1e-12);
+        assert_int_equal(reported.done[i], done[i]);
+        assert_int_equal(reported.cells[i], 3);
     }
     /* a table of which nothing can be measured */
-    told.n = 0;
+    reported.n = 0;
     kind.plan = plan_of_nothing;
     assert_int_equal(tables_measure(&kind, &m, &o, NULL, &watch, &t, &error), MACHINE_OK);
     assert_int_equal(t.n_rows, 0);
     assert_string_equal(t.missing[t.n_missing - 1].why, "none can; buy another");
     table_free(&t);
-    assert_int_equal(told.n, 1);
-    assert_close(told.part[0], 0, 0);
-    assert_int_equal(told.cells[0], 0);
+    assert_int_equal(reported.n, 1);
+    assert_close(reported.part[0], 0, 0);
+    assert_int_equal(reported.cells[0], 0);
     m.ops->close(&m);
 }
 

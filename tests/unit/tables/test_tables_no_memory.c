@@ -25,7 +25,7 @@ struct attempt {
     bool draws; /* else it concludes */
 };
 
-/* What comes of it if an allocation of the nth kind fails; NULL: it says that it failed. */
+/* The result if an allocation of the nth kind fails; NULL: it reports that it failed. */
 static char *outcome(const struct attempt *a, unsigned long n, bool *failed)
 {
     struct table t;
@@ -82,7 +82,7 @@ static void try_case(void *data, struct made_case *c)
     if (!c->counted && a.kind->conclude)
         expect_no_wrong_outcome(&a, c->title);
     a.draws = true;
-    if (!c->told && tables_drawn(a.kind))
+    if (!c->findings && tables_drawn(a.kind))
         expect_no_wrong_outcome(&a, c->title);
 }
 
@@ -101,7 +101,7 @@ TEST(made_tables_without_memory)
     }
 }
 
-/* Whether something is said to be missing for want of memory. */
+/* Returns true if something is reported missing for want of memory. */
 static bool lacks_memory(const struct table *t)
 {
     for (size_t i = 0; i < t->n_missing; i++)
@@ -159,7 +159,7 @@ TEST(plans_without_memory)
     machine.ops->close(&machine);
 }
 
-/* What is measured in the first cell of a plan if an allocation of the nth kind fails; NULL: it says that it failed. */
+/* The measurement of a plan's first cell if an allocation of the nth kind fails; NULL: it reports that it failed. */
 static char *measured(const struct table_kind *k, const struct model *model, const struct tables_options *o,
                       unsigned long n, bool *failed)
 {

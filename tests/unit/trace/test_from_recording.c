@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What readings become samples of: frequency and IPC where each sample has a chain, where only some do, by cycles. */
+/* Samples made of readings: frequency and IPC where each sample has a chain, where only some do, by cycles. */
 #include "tests/support/test.h"
 #include "trace/from_recording.h"
 
@@ -96,7 +96,7 @@ TEST_WITH(test_steps_even_out, begin, NULL)
     trace_free(&t);
 }
 
-/* What is lost in a chain is lost in its sample, and neither its frequency nor that of all is shown by it. */
+/* Time lost in a chain is lost in its sample, and affects neither its frequency nor that of all. */
 TEST_WITH(test_an_interrupted_chain, begin, NULL)
 {
     struct trace t;

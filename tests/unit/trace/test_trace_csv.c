@@ -308,7 +308,7 @@ TEST(keys_have_a_type_and_a_range)
     assert_non_null(strstr(err.text, "'?[31m\xEF\xBF\xBD'"));
 }
 
-/* Of a file that was cut, the last number may be another one: 2 instead of 2.8. */
+/* The last number of a file that was cut may be wrong: 2 instead of 2.8. */
 TEST(a_last_line_without_an_end_is_left_out)
 {
     struct trace t;
@@ -414,7 +414,7 @@ TEST(long_lines_and_many_columns)
     free(text);
 }
 
-TEST(a_full_disk_is_told)
+TEST(a_full_disk_is_reported)
 {
     FILE *full = fopen("/dev/full", "w");
     if (!full) {

@@ -303,7 +303,7 @@ TEST_WITH(a_full_disk_leaves_the_old_file, make_place, remove_place)
     }
     put_file(p->file, "old", 0644);
     int checked = atomic_check(p->file, 1 << 20, why, sizeof(why));
-    bool told_room = strstr(why, "MB needed") != NULL;
+    bool reported_room = strstr(why, "MB needed") != NULL;
     int opened = atomic_open(&f, p->file, why, sizeof(why)), committed = 0;
     if (opened == 0) {
         memset(block, 'x', sizeof(block));
@@ -316,7 +316,7 @@ TEST_WITH(a_full_disk_leaves_the_old_file, make_place, remove_place)
     int there = stat(p->file, &s);
     umount(p->directory);
     assert_int_equal(checked, -1);
-    assert_true(told_room);
+    assert_true(reported_room);
     assert_int_equal(opened, 0);
     assert_int_equal(committed, -1);
     assert_non_null(strstr(why, strerror(ENOSPC)));
@@ -385,7 +385,7 @@ static void assert_belongs(const char *name, uid_t user, mode_t mode)
     assert_int_equal(s.st_mode & 0777, mode);
 }
 
-/* What was there belonged to another user: so does the new file only where that user cannot have put it there. */
+/* A new file is given to the owner of the old one, another user, only where that user cannot have put it there. */
 TEST_WITH(another_user_gets_nothing, make_place, remove_place)
 {
     enum { NOBODY = 65534 };
@@ -458,7 +458,8 @@ TEST_WITH(a_protected_file_is_not_replaced, make_place, remove_place)
     assert_holds(p->file, "old");
 }
 
-/* What a kill at a bad moment leaves: only names of that form go, and only those of the file that is named. */
+/* Files that a kill at a bad moment leaves: only names of that form are removed, and only those of the file that is
+ * named. */
 TEST_WITH(temporary_names_are_swept, make_place, remove_place)
 {
     static const char *const names[] = {".file.0123456789abcdef.tmp",

@@ -68,27 +68,27 @@ TEST(what_cannot_be_started_is_an_error)
 /* A process that starts one that would last, and is killed. */
 TEST(it_ends_with_the_process_that_started_it)
 {
-    int told[2], status;
+    int report[2], status;
     pid_t child, grandchild = 0;
-    assert_int_equal(pipe(told), 0);
+    assert_int_equal(pipe(report), 0);
     child = fork();
     if (child == 0) {
         pid_t pid = 0;
-        bool good = start("exec sleep 60", told[1], &pid) == 0 && write(told[1], &pid, sizeof(pid)) == sizeof(pid);
-        close(told[1]);
+        bool good = start("exec sleep 60", report[1], &pid) == 0 && write(report[1], &pid, sizeof(pid)) == sizeof(pid);
+        close(report[1]);
         for (;;) {
             if (!good)
                 _exit(1);
             pause();
         }
     }
-    close(told[1]);
-    assert_int_equal(read(told[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
+    close(report[1]);
+    assert_int_equal(read(report[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
     alarm(20); /* the end of the pipe comes when the last of them has ended */
-    assert_int_equal(read(told[0], &grandchild, 1), 0);
+    assert_int_equal(read(report[0], &grandchild, 1), 0);
     alarm(0);
-    close(told[0]);
+    close(report[0]);
 }

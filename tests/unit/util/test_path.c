@@ -335,7 +335,7 @@ TEST_WITH(block_devices_are_refused, make_place, remove_place)
     assert_int_equal(path_read_named(in(p, "disk"), &stream, p->why, sizeof(p->why)), -1);
 }
 
-/* What existed when it was looked at must be what was opened; a pipe of somebody else is not written. */
+/* The file that is opened must be the one that was looked at; a pipe of somebody else is not written. */
 TEST_WITH(pipes_of_others_are_not_written, make_place, remove_place)
 {
     static const uid_t users[] = {0, NOBODY};

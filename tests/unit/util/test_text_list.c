@@ -17,7 +17,7 @@ TEST(test_items)
     assert_string_equal(list, "one 1; two three");
 }
 
-/* What does not fit is cut off; a separator never stands at the end. */
+/* Text that does not fit is cut off; a separator never stands at the end. */
 TEST(test_full)
 {
     for (size_t size = 1; size <= 12; size++) {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slow: thousands of made-up switches */
-/*
- * What a switch itself costs, whatever it requests, is no throttling: models whose code runs slowly for the first
- * microseconds after each switch, with and without something else that happens then, by counters and by chains.
- */
+/* The cost of the switch itself, whatever it requests, is no throttling: models whose code runs slowly for the first
+ * microseconds after each switch, with and without something else that happens then, by counters and by chains. */
 #include "analysis/phases/phases.h"
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"
@@ -28,8 +26,8 @@ static void make(struct model *m, enum clock_event e, double step_ns, double col
     rig_load("xeon-gold-6130", m);
     clock_model(m, e, step_ns);
     m->no_counters = step_ns > 0;
-    m->world.cold_us = cold_us;
-    m->world.cold_factor = factor;
+    m->scenario.cold_us = cold_us;
+    m->scenario.cold_factor = factor;
 }
 
 static void measure(const struct model *m, uint64_t seed, struct switches_seen *seen)
@@ -128,12 +126,13 @@ TEST(a_transition_stays)
         m.counts_licenses = m.counts_throttle = false;
         m.no_counters = i % 2;
         m.tsc_step_ns = i % 2 ? 10 : 0;
-        m.world.cold_us = 2.0 * (1 + i / 2);
-        m.world.cold_factor = 0.6;
+        m.scenario.cold_us = 2.0 * (1 + i / 2);
+        m.scenario.cold_factor = 0.6;
         measure(&m, i + 1, &seen);
         const struct phases *p = &seen.phases;
         transition_summarize(&seen.result.trace, p, &sum);
-        if (m.no_counters && m.world.cold_us > 5 && sum.kind == SWITCH_UNDECIDED) { /* nothing can be reported then */
+        if (m.no_counters && m.scenario.cold_us > 5 &&
+            sum.kind == SWITCH_UNDECIDED) { /* nothing can be reported then */
             guarded_free(&seen);
             continue;
         }
@@ -147,7 +146,7 @@ TEST(a_transition_stays)
             }
         if (!right || throttles != 2) {
             rig_show_phases(p);
-            fail_msg("cold for %g us, chains %u", m.world.cold_us, i % 2);
+            fail_msg("cold for %g us, chains %u", m.scenario.cold_us, i % 2);
         }
         guarded_free(&seen);
     }
@@ -160,9 +159,9 @@ TEST(a_thread_in_step_is_no_throttle)
         struct model m;
         struct switches_seen seen;
         make(&m, CLOCK_NOTHING, 0, 0, 1);
-        m.world.sibling = (struct model_sibling){
+        m.scenario.sibling = (struct model_sibling){
             .share = 0.02, .factor = factors[i % FACTORS], .period_us = 856 + 3 * i};
-        m.world.sibling.lockstep = true;
+        m.scenario.sibling.lockstep = true;
         measure(&m, i + 1, &seen);
         for (size_t k = 0; k < seen.phases.n_phases; k++)
             if (seen.phases.phases[k].kind == PHASE_THROTTLE) {

@@ -53,7 +53,7 @@ static void make(struct model *m, const struct truth *t)
             .kind = MODEL_STEP_FADE, .ratio = t->ratio, .tau_us = t->fade_us};
     up->steps[up->n_steps++] = (struct model_step){
         .kind = MODEL_STEP_GRANT, .grant = (unsigned)last, .tau_us = t->down_us};
-    m->world.wander = (struct model_wander){.step = t->step, .step_us = t->step_us};
+    m->scenario.wander = (struct model_wander){.step = t->step, .step_us = t->step_us};
 }
 
 /* A machine that masks interrupts, and therefore records for 10 ms at most. */
@@ -113,7 +113,7 @@ static bool contains(const struct estimate *e, double value, double slack)
     return e->lo - slack <= value && value <= e->hi + slack;
 }
 
-/* Whether one side of a ramp is what it should be; tau 0: it does not change. */
+/* Returns true if one side of a ramp is as it should be; tau 0: it does not change. */
 static bool side_holds(const struct ramp_side *s, double begin, double tau, double change)
 {
     if (tau <= 0)
@@ -170,7 +170,7 @@ TEST(ramps_are_found_as_they_are)
     }
 }
 
-/* Whether it lasts for ten microseconds or for longer than a short recording by orders of magnitude. */
+/* Fades that last ten microseconds, or longer than a short recording by orders of magnitude. */
 TEST(fades_of_any_length_are_found)
 {
     struct rng r;
@@ -197,8 +197,9 @@ TEST(fades_of_any_length_are_found)
     }
 }
 
-/* What blind models showed: a deep fade was five throttled phases and six unknown ones, then a ramp from 133 us; the
- * ratio of throttling before a fade, 1/3, was reported as 2/3; a fade beside a ramp of the clock was the full rate. */
+/* Mistakes that blind models showed: a deep fade was five throttled phases and six unknown ones, then a ramp from 133
+ * us; the ratio of throttling before a fade, 1/3, was reported as 2/3; a fade beside a ramp of the clock was the full
+ * rate. */
 TEST(ramps_hold_the_rate_about_them)
 {
     const struct truth t[] = {

@@ -6,7 +6,7 @@
 #include "tests/support/strict_memory.h"
 #include "tests/support/test.h"
 
-/* What is found if an allocation of the nth kind fails; NULL if the answer is that there is no memory. */
+/* The findings if an allocation of the nth kind fails; NULL if the answer is that there is no memory. */
 static char *found_without(const struct trace *t, unsigned long n, bool *failed)
 {
     struct phases p;

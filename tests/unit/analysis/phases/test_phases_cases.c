@@ -117,7 +117,7 @@ static struct state short_before_two(double t, unsigned run)
     return (struct state){3.0, t < 2.3 ? 2.0 : t < 11.4 ? 0.5 : t < 20.5 ? 1.0 : 2.0};
 }
 
-/* What is too short to be a state must not take the step after it with it. */
+/* A phase too short to be a state must not swallow the step after it. */
 TEST(a_short_state_hides_no_step)
 {
     struct trace t;
@@ -353,7 +353,7 @@ TEST(a_lower_rate_that_lasts_is_no_full_rate)
     phases_free(&p);
 }
 
-/* Where the processor counts throttled cycles, mild throttling is found, too, and told like any other. */
+/* Where the processor counts throttled cycles, mild throttling is found, too, and reported like any other. */
 static struct state almost_full(double t, unsigned run)
 {
     (void)run;
@@ -395,7 +395,7 @@ static size_t analyse_samples(size_t n, char why[200], struct phases *p)
     return bad ? 0 : p->n_phases;
 }
 
-/* A few samples do not tell what they scatter by; a recording detects nothing that is longer than itself. */
+/* A few samples do not say what they scatter by; a recording detects nothing that is longer than itself. */
 TEST(short_recordings_promise_nothing)
 {
     char why[200];

@@ -263,7 +263,7 @@ TEST(halts_before_a_late_sampler_are_where_they_are)
 }
 
 /* The 95 % limits of durations held in 89 to 91 % of these two kinds while the two edges of a halt were cleaned apart
- * from each other, and a halt told on a grid was given the more frequent of its two whole numbers of periods. */
+ * from each other, and a halt reported on a grid was given the more frequent of its two whole numbers of periods. */
 TEST(limits_of_halts_hold)
 {
     static const enum trace_kind kinds[] = {TRACES_BACK_UP, TRACES_FULL};

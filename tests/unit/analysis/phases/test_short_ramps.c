@@ -12,7 +12,7 @@
 
 #define FAST 2.8
 
-struct world {
+struct scenario {
     double tau, low, step_ns, throttle_us; /* us, GHz, ns (negative: with counters), us */
     bool up;
     uint64_t seed;
@@ -22,7 +22,7 @@ struct score {
     unsigned cases, ramps, false_levels, times, from, to, tau, ends;
 };
 
-static void shape(const struct world *w, struct model *m)
+static void shape(const struct scenario *w, struct model *m)
 {
     rig_load("xeon-gold-6130", m);
     for (size_t i = 0; i < m->n_turbo; i++)
@@ -42,7 +42,7 @@ static void shape(const struct world *w, struct model *m)
     m->tsc_step_ns = w->step_ns;
 }
 
-static void measure(const struct world *w, struct switches_seen *seen)
+static void measure(const struct scenario *w, struct switches_seen *seen)
 {
     struct model m;
     struct transition_setup s;
@@ -66,7 +66,7 @@ static bool holds(const struct estimate *e, double truth, double rounding)
     return e->lo <= truth + rounding && e->hi >= truth - rounding;
 }
 
-static void show(const struct world *w, const struct phases *p)
+static void show(const struct scenario *w, const struct phases *p)
 {
     print_message("tau %.1f us, %.2f GHz, TSC %g ns, throttle %g us, %s, seed %u\n", w->tau, w->low, w->step_ns,
                   w->throttle_us, w->up ? "up" : "down", (unsigned)w->seed);
@@ -74,14 +74,14 @@ static void show(const struct world *w, const struct phases *p)
 }
 
 /* Steady, slow or throttled for certain at a frequency that nothing runs at. */
-static bool false_level(const struct world *w, const struct phase *ph)
+static bool false_level(const struct scenario *w, const struct phase *ph)
 {
     double far = 0.1 * (FAST - w->low);
     return ph->kind != PHASE_RAMP && ph->kind != PHASE_UNKNOWN && ph->kind != PHASE_HALT &&
            ph->freq_ghz.value > w->low + far && ph->freq_ghz.value < FAST - far;
 }
 
-static void score(const struct world *w, struct score *s)
+static void score(const struct scenario *w, struct score *s)
 {
     struct switches_seen seen;
     const struct phase *ramp = NULL;
@@ -127,18 +127,18 @@ static struct score score_all(bool up, double step_ns, unsigned cases)
     struct rng rng;
     rng_init(&rng, 4711, up);
     for (unsigned i = 0; i < cases; i++) {
-        struct world w = {.tau = rng_log(&rng, 2, 40),
-                          .low = lows[i % 3],
-                          .step_ns = step_ns,
-                          .up = up,
-                          .throttle_us = i % 2 ? 15 : 0,
-                          .seed = i + 1};
+        struct scenario w = {.tau = rng_log(&rng, 2, 40),
+                             .low = lows[i % 3],
+                             .step_ns = step_ns,
+                             .up = up,
+                             .throttle_us = i % 2 ? 15 : 0,
+                             .seed = i + 1};
         score(&w, &s);
     }
-    print_message("%s, TSC %3g ns: %u worlds, one ramp in %u, false levels in %u; limits hold: begin %u, from %u, to "
-                  "%u, time constant %u, frequency after it %u\n",
-                  up ? "up  " : "down", step_ns, s.cases, s.ramps, s.false_levels, s.times, s.from, s.to, s.tau,
-                  s.ends);
+    print_message(
+        "%s, TSC %3g ns: %u scenarios, one ramp in %u, false levels in %u; limits hold: begin %u, from %u, to "
+        "%u, time constant %u, frequency after it %u\n",
+        up ? "up  " : "down", step_ns, s.cases, s.ramps, s.false_levels, s.times, s.from, s.to, s.tau, s.ends);
     return s;
 }
 
@@ -151,7 +151,7 @@ TEST(ramps_of_some_samples)
     for (int up = 0; up < 2; up++)
         for (size_t k = 0; k < rng_fewer_sanitized(sizeof steps / sizeof *steps); k++) {
             if (up && steps[k] >= 0)
-                continue; /* by chains, after a wait that scatters: told as a level in between (doc/limits.md) */
+                continue; /* by chains, after a wait that scatters: reported as a level in between (doc/limits.md) */
             struct score s = score_all(up, steps[k], cases);
             assert_true(s.ramps * 12 >= found[k] * cases);
             assert_true(s.false_levels * 12 <= (k == 3) * cases);

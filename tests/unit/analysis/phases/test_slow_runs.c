@@ -55,7 +55,7 @@ static void unmake(struct made *m)
     trace_free(&m->trace);
 }
 
-/* What is said, NULL: nothing; by how much the limits then reach farther, GHz. */
+/* Expects this warning, NULL: none; the limits then reach farther by so much, GHz. */
 static void expect(struct made *m, const char *warning, double lower, double higher)
 {
     assert_int_equal(slow_runs_find(&m->runs, &m->o, &m->p), 0);
@@ -105,8 +105,8 @@ TEST(what_holds_from_beginning_to_end_counts)
 {
     static const struct {
         double early, between, late;
-        unsigned at;      /* this sample at 1.1 */
-        const char *told; /* NULL: nothing */
+        unsigned at;          /* this sample at 1.1 */
+        const char *reported; /* NULL: nothing */
     } cases[] = {
         {0.9, 0.97, 0.95, 0, "0.950"}, {0.95, 0.7, 0.9, 0, "0.950"},  {0.9, 0.9, 1.05, 0, NULL},
         {0.9, 1, 1, 0, NULL},          {1, 1, 0.9, 0, NULL},          {0.9, 0.9, 0.9, 15, "0.914"},
@@ -128,10 +128,10 @@ TEST(what_holds_from_beginning_to_end_counts)
         make(&m, relative, RUNS_MOST, 1e-5);
         shaped = false;
         assert_int_equal(slow_runs_find(&m.runs, &m.o, &m.p), 0);
-        assert_int_equal(m.p.n_warnings, cases[c].told != NULL);
+        assert_int_equal(m.p.n_warnings, cases[c].reported != NULL);
         snprintf(text, sizeof text, "5 of 100 repetitions ran at a lower frequency from beginning to end: %s times",
-                 cases[c].told ? cases[c].told : "");
-        if (cases[c].told && strncmp(m.p.warnings[0], text, strlen(text)) != 0)
+                 cases[c].reported ? cases[c].reported : "");
+        if (cases[c].reported && strncmp(m.p.warnings[0], text, strlen(text)) != 0)
             fail_msg("case %zu: %s", c, m.p.warnings[0]);
         unmake(&m);
     }

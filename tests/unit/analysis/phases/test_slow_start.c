@@ -12,7 +12,7 @@
 #include "tests/support/test.h"
 #include "trace/trace.h"
 
-/* What is recorded. */
+/* The recording. */
 struct course {
     double period_us;
     double slow_us, ratio;     /* of the second kernel's start; 0: none */
@@ -134,7 +134,7 @@ TEST(is_throttling_of_that_length)
         assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
         bool good = as_it_was(&c, &p);
         if (!good) {
-            print_message("world %u: %.2f us at %.3f\n", i, c.slow_us, c.ratio);
+            print_message("scenario %u: %.2f us at %.3f\n", i, c.slow_us, c.ratio);
             rig_show_phases(&p);
         }
         right += good;
@@ -186,6 +186,6 @@ TEST(waits_that_differ_are_no_step)
         phases_free(&p);
         trace_free(&t);
     }
-    print_message("%u of %u told as different in each repetition, %u as one step\n", undecided, n, claims);
+    print_message("%u of %u reported as different in each repetition, %u as one step\n", undecided, n, claims);
     assert_true(30 * claims <= n); /* 6 of 60 before */
 }

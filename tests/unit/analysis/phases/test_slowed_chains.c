@@ -12,7 +12,7 @@
 #include "tests/support/random_numbers.h"
 #include "tests/support/test.h"
 
-enum { WORLDS = 14 };
+enum { SCENARIOS = 14 };
 
 /* The 6130 without counters, by a clock of its own and with a thread of its own. */
 static void draw(struct model *m, uint64_t seed, bool lockstep)
@@ -26,11 +26,11 @@ static void draw(struct model *m, uint64_t seed, bool lockstep)
     m->tsc_step_ns = steps[seed % 4];
     m->clock_jitter_ns = jitters[seed / 4 % 4];
     double factor = rng_range(&x, 0.5, 0.8);
-    m->world.sibling = (struct model_sibling){.share = rng_range(&x, 0.05, 0.5),
-                                              .period_us = rng_log(&x, 30, lockstep ? 40 : 2000),
-                                              .factor = factor,
-                                              .chain_factor = rng_range(&x, factor + 0.6 * (1 - factor), 0.97),
-                                              .lockstep = lockstep};
+    m->scenario.sibling = (struct model_sibling){.share = rng_range(&x, 0.05, 0.5),
+                                                 .period_us = rng_log(&x, 30, lockstep ? 40 : 2000),
+                                                 .factor = factor,
+                                                 .chain_factor = rng_range(&x, factor + 0.6 * (1 - factor), 0.97),
+                                                 .lockstep = lockstep};
 }
 
 static void measure(const struct model *m, const char *from, const char *to, unsigned runs, uint64_t seed,
@@ -60,7 +60,7 @@ static bool holds(const struct estimate *e, double ghz)
 /* Without the samples that are left out 17 of 60 such scenarios had a frequency off by up to 29 %. */
 TEST(what_is_left_alone_tells_the_frequency)
 {
-    unsigned n = rng_rounds(WORLDS), off = 0, claims = 0;
+    unsigned n = rng_rounds(SCENARIOS), off = 0, claims = 0;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -78,18 +78,18 @@ TEST(what_is_left_alone_tells_the_frequency)
             claim = claim || (!wide && (ph->kind == PHASE_THROTTLE || ph->kind == PHASE_HALT));
         }
         if (bad)
-            fail_msg("world %u: a frequency is off by more than 2 %%", i);
+            fail_msg("scenario %u: a frequency is off by more than 2 %%", i);
         claims += claim;
         guarded_free(&seen);
     }
-    print_message("of %u worlds %u frequencies outside their limits, %u false claims\n", n, off, claims);
+    print_message("of %u scenarios %u frequencies outside their limits, %u false claims\n", n, off, claims);
     assert_int_equal(claims, 0);
     assert_true(off <= 2 + n / 10);
 }
 
 TEST(steady_frequencies_are_those_left_alone)
 {
-    unsigned n = rng_rounds(WORLDS), off = 0;
+    unsigned n = rng_rounds(SCENARIOS), off = 0;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct machine machine;
@@ -99,7 +99,7 @@ TEST(steady_frequencies_are_those_left_alone)
         struct repetitions r;
         struct payload p = rig_payload("128fma");
         draw(&m, 100 + i, false);
-        m.world.sibling.lockstep = i % 4 == 3;
+        m.scenario.sibling.lockstep = i % 4 == 3;
         steady_defaults(&s, &p);
         s.machine = (struct machine_setup){.cpu = -1, .active_cores = 16, .seed = i};
         assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
@@ -107,7 +107,7 @@ TEST(steady_frequencies_are_those_left_alone)
             fail_msg("%s", err.text);
         assert_int_equal(steady_mean(&r.trace, TRACE_FREQ, 0, &v), 0);
         if (!(fabs(v.mean.value / 2.8 - 1) < 0.03))
-            fail_msg("world %u: %.4f GHz instead of 2.8", i, v.mean.value);
+            fail_msg("scenario %u: %.4f GHz instead of 2.8", i, v.mean.value);
         off += !holds(&v.mean, 2.8);
         repetitions_free(&r);
         machine.ops->close(&machine);
@@ -119,19 +119,19 @@ TEST(steady_frequencies_are_those_left_alone)
 /* Such a scenario had 240 phases. */
 TEST(what_keeps_step_is_undecided)
 {
-    unsigned n = rng_rounds(WORLDS), whole = 0;
+    unsigned n = rng_rounds(SCENARIOS), whole = 0;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
         draw(&m, 200 + i, true);
-        m.world.sibling.share = fmax(m.world.sibling.share, 0.15);
+        m.scenario.sibling.share = fmax(m.scenario.sibling.share, 0.15);
         measure(&m, i % 2 ? "128fma" : "128or", i % 2 ? "512fma" : "64add", 100, i + 1, &seen);
         const struct phases *p = &seen.phases;
         whole += p->n_phases == 2 && p->phases[0].kind == PHASE_UNKNOWN && p->phases[1].kind == PHASE_UNKNOWN;
         if (p->n_phases > 20 || p->n_transitions > 0)
-            fail_msg("world %u: %zu phases, %zu transitions; share %.2f, period %.0f us, factors %.2f and %.2f", i,
-                     p->n_phases, p->n_transitions, m.world.sibling.share, m.world.sibling.period_us,
-                     m.world.sibling.factor, m.world.sibling.chain_factor);
+            fail_msg("scenario %u: %zu phases, %zu transitions; share %.2f, period %.0f us, factors %.2f and %.2f", i,
+                     p->n_phases, p->n_transitions, m.scenario.sibling.share, m.scenario.sibling.period_us,
+                     m.scenario.sibling.factor, m.scenario.sibling.chain_factor);
         guarded_free(&seen);
     }
     print_message("%u of %u are undecided as a whole\n", whole, n);

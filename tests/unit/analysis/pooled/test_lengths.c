@@ -16,7 +16,7 @@ static void draw(struct rng *r, double *x, int second, double longer, double spr
     qsort(x, N, sizeof *x, order_double);
 }
 
-TEST(two_lengths_are_told)
+TEST(two_lengths_are_reported)
 {
     struct rng r;
     rng_init(&r, 1, 0);

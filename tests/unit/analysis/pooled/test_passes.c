@@ -71,7 +71,7 @@ TEST(a_sibling_hides_no_border)
     forget(&t, &p, &s);
 }
 
-TEST(a_halt_is_told_from_slow_work)
+TEST(a_halt_is_distinguished_from_slow_work)
 {
     struct switch_plan plan = throttled;
     plan.spread = 0.03;

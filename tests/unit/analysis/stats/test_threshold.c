@@ -25,7 +25,7 @@ TEST(shares)
     assert_close(e.hi, 0.81291397, 1e-8);
 }
 
-TEST(what_is_told_apart_needs_no_model)
+TEST(what_is_distinguished_needs_no_model)
 {
     static const struct threshold_trial trials[] = {{5, true}, {1, false}, {4, true}, {2, false}};
     struct threshold t;

@@ -43,12 +43,12 @@ static size_t random_points(struct rng *r, const struct truth *t, struct wake_po
     return n;
 }
 
-static bool told_gradual(const struct wake_stages *s)
+static bool reported_gradual(const struct wake_stages *s)
 {
-    bool told = false;
+    bool reported = false;
     for (size_t i = 0; i < s->n_warnings; i++)
-        told = told || strstr(s->warning[i], "gradually");
-    return told;
+        reported = reported || strstr(s->warning[i], "gradually");
+    return reported;
 }
 
 TEST(random_models_are_found)
@@ -65,7 +65,7 @@ TEST(random_models_are_found)
         random_truth(&r, &t);
         size_t n = random_points(&r, &t, p);
         assert_int_equal(wake_find(p, n, &s, why, sizeof why), 0);
-        gradual += told_gradual(&s);
+        gradual += reported_gradual(&s);
         if (s.n != t.n) {
             miscounted++;
             print_message("model %zu: %zu stages of %zu, noise %.3f jitter %.3f n %zu\n", m, s.n, t.n, t.noise,
@@ -98,7 +98,7 @@ TEST(random_models_are_found)
 }
 
 /* A time that grows with the logarithm of the idle time is cut into stretches, and that is reported. */
-TEST(gradual_changes_are_told)
+TEST(gradual_changes_are_reported)
 {
     enum { RAMPS = 60, POINTS = 600 };
     struct rng r;
@@ -113,7 +113,7 @@ TEST(gradual_changes_are_told)
             p[i] = (struct wake_point){idle, (1 + slope * log(idle)) * exp(noise * rng_normal(&r))};
         }
         if (wake_find(p, POINTS, &s, why, sizeof why) == 0)
-            assert_true(told_gradual(&s));
+            assert_true(reported_gradual(&s));
         else
             assert_non_null(strstr(why, "not stages"));
     }
@@ -199,8 +199,8 @@ TEST(drift_is_no_stage)
     assert_int_equal(s.n_warnings, 0);
 }
 
-/* Times from 0.06 to 90 us whatever the idle time, as beside busy neighbours: nothing is reported, and it says so. */
-TEST(scatter_is_told)
+/* Times from 0.06 to 90 us whatever the idle time, as beside busy neighbors: nothing is reported, and it says so. */
+TEST(scatter_is_reported)
 {
     struct wake_point p[96];
     struct wake_stages s;

@@ -62,7 +62,8 @@ TEST(which_caches_count)
     }
 }
 
-/* What is shared by fewer than a core has threads is a core's own, and so it is where threads are unknown. */
+/* A cache shared by fewer CPUs than a core has threads is a core's own; likewise where the number of threads is
+ * unknown. */
 TEST(which_share_is_a_cores)
 {
     static const struct {

@@ -260,7 +260,7 @@ static void expect_near(struct rig *r, unsigned active, bool siblings, unsigned 
     assert_int_equal(c.in_die, in_die);
 }
 
-/* Those whose energy is counted with that of the measured CPU, 5: cores, not threads. */
+/* Cores whose energy is counted with that of the measured CPU, 5: cores, not threads. */
 TEST(test_active_cores_of_a_package_and_of_a_die)
 {
     struct rig *r = *state;
@@ -330,7 +330,7 @@ TEST(test_cpus_become_active_in_the_order_that_is_given)
     expect_listed(r, 1, order, 4, 3, false, "13 2");
 }
 
-TEST(test_siblings_are_busy_only_where_asked_for)
+TEST(test_siblings_are_busy_only_where_requested)
 {
     struct rig *r = *state;
     const int order[] = {13, 2, 7, 10, 5}, first_core[] = {8};
@@ -496,7 +496,7 @@ TEST(test_kinds_of_cores)
     look(server, "0-6");
     expect_kinds(server, "6:package 1; 3:package 0");
     look(server, "1,2,10");
-    expect_kinds(server, "10:"); /* what cannot be used differs from nothing */
+    expect_kinds(server, "10:"); /* a CPU that cannot be used differs from no CPU */
 
     make_desktop(&desktop, 8, 2);
     expect_kinds(&desktop, "7:");
@@ -599,7 +599,7 @@ TEST(test_affinity_is_set_and_restored)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }
 
 TEST_GROUP(make_server, remove_server)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is requested of CPUID, of a made one: which leaves, none above the highest, and what becomes of the answers. */
+/* Queries of CPUID, with a fake one: which leaves are read, none above the highest, and what becomes of the answers. */
 #include <jansson.h>
 
 #include "computer/cpu/caches.h"
@@ -27,7 +27,7 @@ static void made_cpuid(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
         out->eax = made.extended;
 }
 
-/* Whether a leaf was taken as it is, or left out. */
+/* Checks that a leaf was taken as it is, or left out. */
 static void expect_leaf(const struct cpuid_regs *r, uint32_t leaf, bool there)
 {
     struct cpuid_regs expected = {0};
@@ -76,7 +76,7 @@ TEST(no_leaf_above_the_highest_is_taken)
     }
 }
 
-TEST(this_cpu_is_asked)
+TEST(this_cpu_is_requested)
 {
     struct cpuid_regs r = {0};
     struct cpu_leaves l;
@@ -92,7 +92,7 @@ static struct {
     uint32_t caches;  /* so many, of levels 1, 2, 3 and so on; the first is of instructions */
     bool amd, empty;  /* empty: the leaf is there and says nothing */
     uint32_t threads; /* of the first; 0: 2, as the others */
-} told;
+} answers;
 
 static void cpuid_of_caches(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
 {
@@ -100,15 +100,15 @@ static void cpuid_of_caches(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *
     if (leaf == 0)
         out->eax = made.basic;
     if (leaf == 0x80000000)
-        out->eax = told.amd ? 0x8000001d : 0x8000001c;
-    bool caches = leaf == 4 || (leaf == 0x8000001d && !told.empty);
-    if (!caches || subleaf >= told.caches)
+        out->eax = answers.amd ? 0x8000001d : 0x8000001c;
+    bool caches = leaf == 4 || (leaf == 0x8000001d && !answers.empty);
+    if (!caches || subleaf >= answers.caches)
         return;
     /* two threads a core; of the third level 16 of them share one; 4 ways of a line of 64 bytes, more sets of AMD */
     uint32_t level = subleaf == 0 ? 1 : subleaf < 4 ? subleaf : 3;
     out->eax = (subleaf == 0 ? 2u : level < 2 ? 1u : 3u) | level << 5 | (level < 3 ? 1u : 15u) << 14;
-    if (subleaf == 0 && told.threads > 0)
-        out->eax = 2u | level << 5 | (told.threads - 1) << 14;
+    if (subleaf == 0 && answers.threads > 0)
+        out->eax = 2u | level << 5 | (answers.threads - 1) << 14;
     out->ebx = 3u << 22 | 63u;
     out->ecx = (leaf == 4 ? 1u : 2u) * 1000 * (subleaf + 1) - 1;
 }
@@ -122,33 +122,33 @@ static void expect_caches(uint64_t l1, uint64_t l2, uint64_t l3, uint64_t share)
                  (unsigned long)c.share);
 }
 
-TEST(caches_are_asked_for)
+TEST(caches_are_requested)
 {
     enum { SET = 4 * 64 * 1000 };
-    told.amd = told.empty = false;
+    answers.amd = answers.empty = false;
     for (made.basic = 3; made.basic < 6; made.basic++) {
-        told.caches = 4;
+        answers.caches = 4;
         bool there = made.basic >= 4;
         expect_caches(there ? 2 * SET : 0, there ? 3 * SET : 0, there ? 4 * SET : 0, there ? 4 * SET / 8 : 0);
     }
-    told.caches = 0;
+    answers.caches = 0;
     expect_caches(0, 0, 0, 0);
-    told.caches = 1;
+    answers.caches = 1;
     expect_caches(0, 0, 0, 0);
-    told.caches = 3;
+    answers.caches = 3;
     expect_caches(2 * SET, 3 * SET, 0, 0);
-    told.caches = 100; /* without an end: no more than 16 */
+    answers.caches = 100; /* without an end: no more than 16 */
     expect_caches(2 * SET, 3 * SET, 16 * SET, 2 * SET);
-    told.caches = 4;
-    told.amd = true;
+    answers.caches = 4;
+    answers.amd = true;
     expect_caches(4 * SET, 6 * SET, 8 * SET, SET);
     made.basic = 1;
     expect_caches(4 * SET, 6 * SET, 8 * SET, SET);
     made.basic = 4;
-    told.empty = true;
+    answers.empty = true;
     expect_caches(2 * SET, 3 * SET, 4 * SET, SET / 2);
-    told.threads = 4; /* of a core, as the first says */
+    answers.threads = 4; /* of a core, as the first says */
     expect_caches(2 * SET, 3 * SET, 4 * SET, SET);
-    told.threads = 1;
+    answers.threads = 1;
     expect_caches(2 * SET, 3 * SET, 4 * SET, SET / 4);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What CPUID says of the TSC, what readings of clocks say, and which of them is believed. No clock is read. */
+/* The rate of the TSC by CPUID and by readings of clocks, and which of them is believed. No clock is read. */
 #include "computer/cpu/tsc.h"
 #include "tests/support/test.h"
 
@@ -53,7 +53,7 @@ TEST(test_absent_leaves_declare_nothing)
     declares(&l, 0, "");
     l.tsc = (struct cpuid_regs){2, 0, 24000000, 0};
     declares(&l, 0, "");
-    /* what an Ivy Bridge answers when asked above its highest leaf: 0.1 MHz */
+    /* an Ivy Bridge's answer above its highest leaf: 0.1 MHz */
     l.tsc = (struct cpuid_regs){7, 0x340, 0x340, 0};
     declares(&l, 0, "");
 }
@@ -222,7 +222,7 @@ TEST(test_cpuid_is_believed_within_a_thousandth)
     tsc_decide(2.1e9, "CPUID 15H", 2.1e9 * 1.0004, 1e-5, &r);
     assert_float_equal(r.hz, 2.1e9, 1);
     assert_string_equal(r.origin, "CPUID 15H");
-    assert_float_equal(r.error, 0.00041, 2e-6); /* what does not agree is part of the error */
+    assert_float_equal(r.error, 0.00041, 2e-6); /* the disagreement is part of the error */
     assert_string_equal(r.note, "");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is read of a computer, on a fake one: facts, lists, files of odd kinds. */
+/* Reading a fake computer: facts, lists, files of odd kinds. */
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -31,7 +31,7 @@ static int make_own(void **state)
     return 0;
 }
 
-/* Of the tree that all tests share, what most of them change. */
+/* Renews the part of the shared tree that most tests change. */
 static int renew_tree(void **state)
 {
     fake_environment_renew(*state);
@@ -327,7 +327,7 @@ TEST_WITH(odd_numbers, make_own, remove_tree)
     environment_free(&e);
 }
 
-/* What stands in a fact's place, and what becomes of it. */
+/* Files of odd kinds in place of a fact, and their results. */
 TEST_WITH(files_of_odd_kinds, make_own, remove_tree)
 {
     static const char *const name = "sys/devices/system/cpu/cpu2/cpufreq/scaling_governor";

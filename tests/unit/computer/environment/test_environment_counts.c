@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is counted between two looks: the files change while it waits, in the function that it asks whether to stop. */
+/* Counts between two looks: the files change during the wait, in the function that asks whether to stop. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -398,7 +398,7 @@ TEST_WITH(throttling_of_core_and_package, renew_counted, NULL)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }
 
 TEST_GROUP(make_counted, remove_counted)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an environment costs: computers made by hand, one thing wrong at a time. */
+/* The cost of an environment: handmade computers with one thing wrong at a time. */
 #include "tests/support/computer.h"
 #include "tests/support/test.h"
 
@@ -15,7 +15,7 @@ static const struct finding *must_find(const struct findings *f, const char *id)
 {
     const struct finding *found = find(f, id);
     if (!found)
-        fail_msg("nothing is told of %s", id);
+        fail_msg("nothing is reported of %s", id);
     return found ? found : f->list;
 }
 
@@ -51,12 +51,12 @@ TEST(test_quiet)
             fail_msg("%s: %s", f.list[i].id, f.list[i].seen);
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (!find(&f, ids[i]))
-            fail_msg("%s is not told of", ids[i]);
+            fail_msg("%s is not reported", ids[i]);
     assert_int_equal(findings_count(&f, FINDING_QUIET), f.n);
     findings_free(&f);
 }
 
-/* ---- one thing wrong, told by its files ---- */
+/* ---- one thing wrong, shown by its files ---- */
 
 #define CPU3 "/sys/devices/system/cpu/cpu3/"
 #define WRITE(value, path) "echo " value " | sudo tee " path
@@ -136,7 +136,7 @@ TEST(test_root_needs_no_sudo)
     findings_free(&f);
 }
 
-/* ---- one thing wrong, told by what was counted ---- */
+/* ---- one thing wrong, shown by counts ---- */
 
 static void expect(struct computer *c, const char *id, enum finding_kind kind, const char *seen, double cost)
 {
@@ -262,7 +262,7 @@ TEST(test_commands)
                     "replace mitigations=off with mitigations=auto,nosmt on the kernel command line and reboot");
 }
 
-/* Those alike are moved together, to where each may go without the CPU, and back to where they might go. */
+/* IRQs that are alike are moved together, to where each may go without the CPU, and back to where they might go. */
 TEST(test_irqs)
 {
     struct computer c;
@@ -302,7 +302,7 @@ TEST(test_irqs)
     findings_free(&f);
 }
 
-/* Those that the kernel alone places are in no command, and where there are no others there is none. */
+/* IRQs that only the kernel places are in no command, and where there are no others there is none. */
 TEST(test_irqs_that_nobody_moves)
 {
     struct computer c;
@@ -332,7 +332,7 @@ TEST(test_irqs_that_nobody_moves)
     findings_free(&f);
 }
 
-/* Files of a bundle: that nothing was counted does not tell that nothing comes. */
+/* Files of a bundle: that nothing was counted does not say that nothing comes. */
 TEST(test_what_stands_still)
 {
     struct computer c;

@@ -88,7 +88,7 @@ TEST(test_whose_quiet_machine)
     }
 }
 
-/* What only a boot can change is no command, and says so. */
+/* A setting that only a boot can change has no command, and the output says so. */
 static void expect_boot_in_json(struct computer *c)
 {
     struct findings f;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What a bundle holds of a computer: read again, it says what the computer said, whatever kind it is; and it holds
- * nothing that tells whose it is.
- */
+/* The bundle of a computer: read again, it gives what the computer gave, of whatever kind; and nothing in it identifies
+ * the computer. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -298,5 +296,5 @@ TEST(a_taker_that_is_full_ends_it)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

@@ -29,8 +29,8 @@ static bool read_stat(pid_t pid, int *parent, char *state)
     bool got = in != NULL && fgets(text, sizeof text, in) != NULL;
     if (in != NULL)
         (void)fclose(in);
-    const char *behind = got ? strrchr(text, ')') : NULL;
-    return behind != NULL && sscanf(behind, ") %c %d", state, parent) == 2;
+    const char *rest = got ? strrchr(text, ')') : NULL;
+    return rest != NULL && sscanf(rest, ") %c %d", state, parent) == 2;
 }
 
 /* All that descend from a process and are no zombies; their number. */
@@ -173,7 +173,7 @@ TEST(the_script_rests_between_its_turns)
 
 /* ---- it ends before its time ---- */
 
-TEST(an_early_end_is_told)
+TEST(an_early_end_is_reported)
 {
     struct machine_error err;
     pid_t seen[PROCESSES_SEEN_MAX];
@@ -198,7 +198,7 @@ TEST(an_early_end_is_told)
     }
 }
 
-TEST(what_cannot_begin_is_told)
+TEST(what_cannot_begin_is_reported)
 {
     struct machine_error err;
     pid_t seen[PROCESSES_SEEN_MAX];
@@ -254,23 +254,23 @@ TEST(killed_while_it_begins)
 /* A run with an interference of this kind, which this test kills. Returns its process, once all are running. */
 static pid_t run_elsewhere(enum interference kind)
 {
-    int told[2];
+    int report[2];
     char byte = 0;
-    assert_int_equal(pipe(told), 0);
+    assert_int_equal(pipe(report), 0);
     pid_t run = fork();
     if (run == 0) {
         const struct interference_plan plan = small(kind, kind == INTERFERENCE_MAKE ? 3 : 1);
         struct machine_error err;
         struct interferer *i = ready(&plan);
-        bool begun = interference_begin(i, &err) == MACHINE_OK && write(told[1], &byte, 1) == 1;
+        bool begun = interference_begin(i, &err) == MACHINE_OK && write(report[1], &byte, 1) == 1;
         while (begun)
             pause();
         _exit(1);
     }
     assert_true(run > 0);
-    close(told[1]);
-    assert_int_equal(read(told[0], &byte, 1), 1);
-    close(told[0]);
+    close(report[1]);
+    assert_int_equal(read(report[0], &byte, 1), 1);
+    close(report[0]);
     return run;
 }
 
@@ -425,5 +425,5 @@ TEST(plans_that_cannot_be)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

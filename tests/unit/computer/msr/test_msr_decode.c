@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What registers mean: values that were published with their meaning, and random ones there and back. */
+/* Decoding registers: values that were published with their meaning, and random ones there and back. */
 #include "computer/msr/msr_decode.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/test.h"

@@ -173,7 +173,7 @@ TEST_WITH(dies_of_a_package, make_root, remove_root)
     assert_false(e.of_die);
 }
 
-TEST_WITH(package_that_is_not_told, make_root, remove_root)
+TEST_WITH(package_that_is_not_reported, make_root, remove_root)
 {
     two_packages();
     struct energy e = in_root();
@@ -299,7 +299,7 @@ TEST_WITH(register_that_is_not_there, make_root, remove_root)
 }
 
 /* Registers of other vendors mean something else, and where none can be read none is named. */
-TEST_WITH(registers_that_are_not_asked, make_root, remove_root)
+TEST_WITH(registers_that_are_not_requested, make_root, remove_root)
 {
     struct registers r = {.unit = 0xa0e03, .energy = 5};
     struct energy e = with_registers(&r);
@@ -344,7 +344,7 @@ TEST_WITH(seconds_are_those_of_the_counter, make_root, remove_root)
     }
 }
 
-/* What a machine tells of it: the active cores in the package, or on the die, that the counter is of. */
+/* A machine reports the active cores in the package, or on the die, that the counter is of. */
 TEST_WITH(machine_tells_whose_energy_it_is, make_root, remove_root)
 {
     static struct native s; /* too large for the stack */
@@ -410,7 +410,7 @@ TEST_WITH(likwid_comes_second, make_root, remove_root)
     assert_contains(e.source, "likwid");
     likwid_steps = 3; /* one lap */
     assert_true(fabs(read_now(&e, 2).joules - 2) < 1e-9);
-    /* where it knows no counter the registers are asked, and all the reasons are reported */
+    /* where it knows no counter the registers are read, and all the reasons are reported */
     put("devices/system/cpu/cpu2/topology/physical_package_id", "0");
     two_packages();
     e = in_root();
@@ -419,7 +419,7 @@ TEST_WITH(likwid_comes_second, make_root, remove_root)
     assert_contains(e.source, "intel-rapl:0");
 }
 
-TEST_WITH(all_reasons_are_told, make_root, remove_root)
+TEST_WITH(all_reasons_are_reported, make_root, remove_root)
 {
     struct registers r = {.error = EACCES};
     struct energy e = with_registers(&r);
@@ -436,5 +436,5 @@ TEST_WITH(all_reasons_are_told, make_root, remove_root)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

@@ -18,7 +18,7 @@ static int good_init(void)
     fflush(NULL);
     return 0;
 }
-/* Of CPUs 6 and on, in kHz: more than 0 and up to 100 GHz are frequencies. */
+/* Frequencies of CPUs 6 and on, in kHz: those above 0 and up to 100 GHz are valid. */
 static const uint64_t limits[][2] = {{1, 100000000}, {0, 1}, {1, 0}, {1, 100000001}, {100000001, 1}};
 static uint64_t get_low(int cpu)
 {

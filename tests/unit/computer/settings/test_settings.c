@@ -390,7 +390,7 @@ TEST_WITH(test_frequency_by_likwid_where_files_are_closed, grow, fell)
 
 /* ---- runs that are killed ---- */
 
-static pid_t run_and(struct tree *t, bool killed, int *told)
+static pid_t run_and(struct tree *t, bool killed, int *report)
 {
     int ends[2];
     char byte;
@@ -410,7 +410,7 @@ static pid_t run_and(struct tree *t, bool killed, int *told)
         assert_int_equal(waitpid(child, NULL, 0), child);
     else
         assert_int_equal(read(ends[0], &byte, 1), 1);
-    *told = ends[0];
+    *report = ends[0];
     return child;
 }
 
@@ -418,20 +418,20 @@ TEST_WITH(test_what_a_killed_run_has_left_is_put_back, grow, fell)
 {
     struct tree *t = *state;
     bool lives;
-    char told[200], expected[200];
+    char report[200], expected[200];
     struct machine_error err;
     int end;
     put_policies(t);
     put(t, CPU "intel_pstate/no_turbo", "0");
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
-    assert_string_equal(told, "");
+    assert_int_equal(settings_recover(&t->roots, report, sizeof report, &lives, &err), MACHINE_OK);
+    assert_string_equal(report, "");
     pid_t child = run_and(t, true, &end);
     close(end);
     has_limits(t, "2000000", "2000000");
     is(t, CPU "intel_pstate/no_turbo", "1");
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
+    assert_int_equal(settings_recover(&t->roots, report, sizeof report, &lives, &err), MACHINE_OK);
     snprintf(expected, sizeof expected, "restored 5 settings changed by a killed run (process %d)", (int)child);
-    assert_string_equal(told, expected);
+    assert_string_equal(report, expected);
     has_limits(t, "1000000", "2800000");
     is(t, CPU "intel_pstate/no_turbo", "0");
     is(t, "state", "(not there)");
@@ -448,22 +448,22 @@ TEST_WITH(test_a_run_that_lives_is_left_alone, grow, fell)
 {
     struct tree *t = *state;
     bool lives;
-    char told[200], expected[200];
+    char report[200], expected[200];
     struct machine_error err;
     int end;
     put_policies(t);
     put(t, CPU "intel_pstate/no_turbo", "0");
     pid_t child = run_and(t, false, &end);
     snprintf(expected, sizeof expected, "another run (process %d) has changed this machine's settings", (int)child);
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
-    assert_non_null(strstr(told, expected));
+    assert_int_equal(settings_recover(&t->roots, report, sizeof report, &lives, &err), MACHINE_OK);
+    assert_non_null(strstr(report, expected));
     assert_true(lives);
     refuses(t, 0, 0, expected);
     has_limits(t, "2000000", "2000000");
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, NULL, 0), child);
     close(end);
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
+    assert_int_equal(settings_recover(&t->roots, report, sizeof report, &lives, &err), MACHINE_OK);
     has_limits(t, "1000000", "2800000");
 }
 
@@ -472,28 +472,28 @@ TEST_WITH(test_files_that_are_not_to_be_believed, grow, fell)
     struct tree *t = *state;
     struct machine_error err;
     bool lives;
-    char told[200], text[400];
+    char report[200], text[400];
     put(t, "elsewhere", "mine");
     put(t, CPU "intel_pstate/no_turbo", "0");
     snprintf(text, sizeof text, "characterize-settings/1\npid 1\nfile -1 %s/elsewhere 0 1\nend", t->root);
     put(t, "state", text);
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
+    assert_int_equal(settings_recover(&t->roots, report, sizeof report, &lives, &err), MACHINE_CANNOT);
     assert_non_null(strstr(err.text, "not written by this program"));
     is(t, "elsewhere", "mine");
     snprintf(text, sizeof text, "characterize-settings/1\npid 1\nfile -1 %s/" CPU "../../../elsewhere 0 1\nend",
              t->root);
     put(t, "state", text);
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
+    assert_int_equal(settings_recover(&t->roots, report, sizeof report, &lives, &err), MACHINE_CANNOT);
     is(t, "elsewhere", "mine");
     refuses(t, 0, 0, "it contains something else");
     is(t, CPU "intel_pstate/no_turbo", "0");
     put(t, "state", "something else altogether");
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
+    assert_int_equal(settings_recover(&t->roots, report, sizeof report, &lives, &err), MACHINE_CANNOT);
     /* not complete: the changes were never begun */
     snprintf(text, sizeof text, "characterize-settings/1\npid 1\nfile -1 %s/" CPU "intel_pstate/no_turbo 1 0", t->root);
     put(t, "state", text);
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
-    assert_string_equal(told, "");
+    assert_int_equal(settings_recover(&t->roots, report, sizeof report, &lives, &err), MACHINE_OK);
+    assert_string_equal(report, "");
     is(t, CPU "intel_pstate/no_turbo", "0");
     is(t, "state", "(not there)");
 }
@@ -502,19 +502,19 @@ static void see_what_root_left(struct tree *t)
 {
     struct machine_error err = {MACHINE_OK, "", ""};
     bool lives;
-    char told[200];
-    if (settings_recover(&t->roots, told, sizeof told, &lives, &err) != MACHINE_CANNOT ||
+    char report[200];
+    if (settings_recover(&t->roots, report, sizeof report, &lives, &err) != MACHINE_CANNOT ||
         strstr(err.remedy, "as root: characterize --restore") == NULL) {
         fprintf(stderr, "%s (%s)\n", err.text, err.remedy);
         _exit(1);
     }
 }
 
-TEST_WITH(test_what_root_has_left_others_are_told, grow, fell)
+TEST_WITH(test_what_root_has_left_is_reported_to_others, grow, fell)
 {
     struct tree *t = *state;
     bool lives;
-    char told[200];
+    char report[200];
     struct machine_error err;
     int end;
     if (geteuid() != 0) {
@@ -527,7 +527,7 @@ TEST_WITH(test_what_root_has_left_others_are_told, grow, fell)
     close(end);
     assert_int_equal(as_nobody(see_what_root_left, t), 0);
     has_limits(t, "2000000", "2000000");
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
+    assert_int_equal(settings_recover(&t->roots, report, sizeof report, &lives, &err), MACHINE_OK);
 }
 
 TEST_WITH(test_no_place_to_write_it_down, grow, fell)
@@ -546,5 +546,5 @@ TEST_WITH(test_no_place_to_write_it_down, grow, fell)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

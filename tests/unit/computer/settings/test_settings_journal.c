@@ -91,7 +91,7 @@ TEST_WITH(test_a_journal_cut_anywhere, quiet_grow, quiet_fell)
     struct quiet_tree *t = *state;
     char text[8000], all[8000];
     bool lives;
-    char told[800];
+    char report[800];
     struct machine_error err;
     kill_run(t, KILLED);
     snprintf(all, sizeof all, "%s\n", folder_get(t->root, "state"));
@@ -99,9 +99,9 @@ TEST_WITH(test_a_journal_cut_anywhere, quiet_grow, quiet_fell)
         snprintf(text, sizeof text, "%.*s", (int)n, all);
         put_changed(t);
         put_journal(t, text);
-        assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
+        assert_int_equal(settings_recover(&t->roots, report, sizeof report, &lives, &err), MACHINE_OK);
         quiet_is(t, "state", "(not there)");
-        /* what has a whole line is put back, all else is as it stands */
+        /* settings with a whole line are put back, all else stays */
         for (int i = 0; i < QUIET_FILES; i++) {
             const char *line = strstr(text, quiet_files[i].path);
             bool written = line != NULL && strchr(line, '\n') != NULL;
@@ -115,7 +115,7 @@ TEST_WITH(test_a_journal_of_garbage, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct rng numbers;
-    char all[8000], told[800];
+    char all[8000], report[800];
     bool lives;
     struct machine_error err;
     rng_init(&numbers, 14, 0);
@@ -129,7 +129,7 @@ TEST_WITH(test_a_journal_of_garbage, quiet_grow, quiet_fell)
             text[rng_int(&numbers, 0, (int)length - 1)] = (char)rng_int(&numbers, 0, 255);
         put_changed(t);
         put_journal(t, text);
-        (void)settings_recover(&t->roots, told, sizeof told, &lives, &err);
+        (void)settings_recover(&t->roots, report, sizeof report, &lives, &err);
         /* a digit of a number, a letter of a word may have become another one; all else is as before or after */
         for (int i = 0; i < QUIET_FILES; i++)
             if (quiet_files[i].part != QUIET_TICK && quiet_files[i].part != QUIET_IRQ &&
@@ -232,5 +232,5 @@ TEST_WITH(test_without_a_journal_nothing_is_changed, quiet_grow, quiet_fell)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

@@ -182,8 +182,8 @@ static int no_likwid(struct likwid_functions *out, char *why, size_t size)
     return -1;
 }
 
-/* Refused before the library is asked, or by there being none. */
-TEST(limits_that_liblikwid_is_asked_for)
+/* Refused before the library is called, or because there is none. */
+TEST(limits_that_liblikwid_is_requested)
 {
     static const struct {
         const char *value;
@@ -200,7 +200,7 @@ TEST(limits_that_liblikwid_is_asked_for)
     }
 }
 
-/* Of the register that one bit alone is changed; what is shorter than it is none. */
+/* Only that one bit of the register is changed; a shorter value is none. */
 TEST(the_turbo_bit)
 {
     char root[FOLDER_PATH_MAX], path[300], text[20];
@@ -367,7 +367,7 @@ TEST(names_of_changes)
     assert_string_equal(text, "/tmp/p/irq/1/x");
 }
 
-/* Behind the list the one CPU that it is delivered to; of more, or where nothing is said, none. */
+/* The list is followed by the one CPU that it is delivered to; if there are several, or none is named, by nothing. */
 TEST(where_an_irq_is_delivered)
 {
     static const struct {
@@ -496,15 +496,15 @@ TEST(numbers_in_names)
 
 TEST(what_was_left_in_words)
 {
-    static struct quiet_told told;
+    static struct quiet_report report;
     char text[400];
-    settings_text_left(&told, text, sizeof text);
+    settings_text_left(&report, text, sizeof text);
     assert_string_equal(text, "");
-    snprintf(told.why[0], sizeof told.why[0], "first");
-    snprintf(told.why[3], sizeof told.why[3], "second");
-    snprintf(told.why[5], sizeof told.why[5], "first");
-    snprintf(told.why[8], sizeof told.why[8], "first");
-    settings_text_left(&told, text, sizeof text);
+    snprintf(report.why[0], sizeof report.why[0], "first");
+    snprintf(report.why[3], sizeof report.why[3], "second");
+    snprintf(report.why[5], sizeof report.why[5], "first");
+    snprintf(report.why[8], sizeof report.why[8], "first");
+    settings_text_left(&report, text, sizeof text);
     assert_string_equal(text, "governor, irq, isolate: first\ncstates: second\n");
 }
 
@@ -518,13 +518,13 @@ TEST(what_was_changed_in_words)
     }
     list[4] = change_of(CHANGE_IRQ, "/proc/irq/5/smp_affinity_list", "1", "2");
     list[4].part = 5;
-    const struct quiet_told told = {.wished = QUIET_TICK | QUIET_IRQ | QUIET_EPP | QUIET_SMT, .already = QUIET_EPP};
+    const struct quiet_report report = {.wished = QUIET_TICK | QUIET_IRQ | QUIET_EPP | QUIET_SMT, .already = QUIET_EPP};
     static const char *const ticks[] = {"", "a 2 (was 1)", "a 2 (was 1), b 2 (was 1)",
                                         "a 2 (was 1), b 2 (was 1), c 2 (was 1)", "4 settings"};
     for (size_t n = 0; n <= 4; n++) {
         char text[600] = "turbo off", expected[600];
         struct changes c = {.list = list, .n = n};
-        settings_text_parts(&told, &c, 6, text, sizeof text);
+        settings_text_parts(&report, &c, 6, text, sizeof text);
         snprintf(expected, sizeof expected, "turbo off; quiet for CPU 6: %s%s; so before: epp; as it was: smt, irq%s",
                  n ? "tick: " : "nothing changed", ticks[n], n ? "" : ", tick");
         assert_string_equal(text, expected);
@@ -532,15 +532,15 @@ TEST(what_was_changed_in_words)
     char text[600] = "";
     struct changes c = {.list = list, .n = 5};
     list[0].undone = true;
-    settings_text_parts(&told, &c, 6, text, sizeof text);
+    settings_text_parts(&report, &c, 6, text, sizeof text);
     assert_string_equal(text, "quiet for CPU 6: irq: 1 interrupt moved away; tick: b 2 (was 1), c 2 (was 1), d 2 (was "
                               "1); so before: epp; as it was: smt");
     text[0] = '\0';
-    settings_text_parts(&(struct quiet_told){0}, &c, 6, text, sizeof text);
+    settings_text_parts(&(struct quiet_report){0}, &c, 6, text, sizeof text);
     assert_string_equal(text, "");
 }
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

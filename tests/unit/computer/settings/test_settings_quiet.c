@@ -223,7 +223,7 @@ TEST_WITH(test_back_to_base, quiet_grow, quiet_fell)
     quiet_all_are(t, 0);
 }
 
-/* That cgroups may have cpusets isolates nobody: without a partition the part does not stand. */
+/* Cgroups that may have cpusets isolate nobody: without a partition the part does not stand. */
 TEST_WITH(test_controller_alone, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
@@ -246,9 +246,9 @@ TEST_WITH(test_what_others_set_meanwhile_is_left, quiet_grow, quiet_fell)
     struct quiet_tree *t = *state;
     struct settings *s = quiet_applied(t, QUIET_IRQ | QUIET_TICK | QUIET_WORKQUEUE | QUIET_GOVERNOR);
     quiet_put(t, "proc/irq/24/smp_affinity_list", "1");
-    quiet_put(t, "proc/irq/25/smp_affinity_list", "0,1,2"); /* what was written, in other words */
+    quiet_put(t, "proc/irq/25/smp_affinity_list", "0,1,2"); /* the value written, in other words */
     quiet_put(t, QUIET_WORKQUEUES "cpumask", "00000007");
-    quiet_put(t, "proc/irq/26/smp_affinity_list", "2-3"); /* what it was, in other words */
+    quiet_put(t, "proc/irq/26/smp_affinity_list", "2-3"); /* the value before, in other words */
     char path[200];
     snprintf(path, sizeof path, "%s/" QUIET_CPUS "cpufreq/policy1/scaling_governor", t->root);
     unlink(path);
@@ -308,5 +308,5 @@ TEST_WITH(test_a_partition, quiet_grow, quiet_fell)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a block is made of, instruction by instruction, on a CPU with all instruction sets and on one with none. */
+/* Checks of a block, instruction by instruction, on a CPU with all instruction sets and on one with none. */
 #include "drivers/block/block_parts.h"
 #include "tests/support/golden.h"
 #include "tests/support/strict_memory.h"
@@ -22,7 +22,7 @@ static void text_of_code(const char *code, struct block_text *text)
         text->code[text->n++] = (uint8_t)byte;
 }
 
-/* Of an instruction its name alone: how operands are written is the disassembler's. */
+/* Leaves only an instruction's name: how operands are written is up to the disassembler. */
 static void cut_operands(char *text)
 {
     char *from = strpbrk(text, " '"), *to = strrchr(text, '\'');

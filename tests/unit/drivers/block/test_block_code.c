@@ -161,7 +161,7 @@ TEST(pages_are_as_many_as_it_takes)
     }
 }
 
-/* Whether a byte can be read there: the kernel tells, and no fault ends the test. */
+/* Returns true if a byte can be read there: the kernel says so, and no fault ends the test. */
 static bool readable(const uint8_t *at)
 {
     int fd[2];
@@ -313,7 +313,7 @@ TEST(blocks_of_other_cpus)
     }
     block_set_free(&set);
     assert_int_equal(set.n, 0);
-    /* jumps tell nothing of how many it runs */
+    /* jumps say nothing of how many it runs */
     struct machine_error err;
     char path[FOLDER_PATH_MAX + 8];
     snprintf(path, sizeof path, "%s/j.bin", folder);

@@ -8,7 +8,7 @@
 #include "tests/support/golden.h"
 #include "tests/support/test.h"
 
-/* Of a file: its head, code, symbols, sections, and at its very end the names. */
+/* The parts of a file: its head, code, symbols, sections, and at its very end the names. */
 enum { CODE = 24, SYMBOLS = 5, SECTIONS = 4 };
 static const char names[] = "\0f\0late\0block_end\0block";
 struct made_elf {
@@ -78,7 +78,7 @@ static int make_page(void **state)
     return 0;
 }
 
-/* What is read of the first n bytes: "ok" with the code, or why none is. */
+/* Reads the first n bytes: returns "ok" with the code, or why it is refused. */
 static const char *read_as_text(const struct made_elf *e, size_t n, const char *symbol)
 {
     static char text[400];

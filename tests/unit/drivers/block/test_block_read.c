@@ -151,7 +151,7 @@ static const char limited[] = "#!/bin/sh\nd=${0%/*}\necho \"$1 $2\" >$d/limits\n
 /* Notes what it is reported and given, and gives what it has, and the status. */
 static const char assembler[] = "#!/bin/sh\n"
                                 "d=${0%/*}\n"
-                                "echo \"$1 $2 $3 $4\" >$d/told\n"
+                                "echo \"$1 $2 $3 $4\" >$d/arguments\n"
                                 "echo \"$5 $6\" >$d/files\n"
                                 "/bin/cat \"$6\" >$d/source\n"
                                 "[ ! -e $d/code ] || /bin/cat $d/code >\"$5\"\n"
@@ -167,7 +167,7 @@ static void remove_file(const char *name)
 static void fresh_assembler(size_t bytes)
 {
     remove_file("said");
-    remove_file("told");
+    remove_file("arguments");
     remove_file("limits");
     put_program("prlimit", limited);
     put_program("nasm", assembler);
@@ -191,7 +191,7 @@ static void expect_nothing_left(void)
     assert_int_equal(access(files, F_OK), -1);
 }
 
-TEST(an_assembler_is_asked)
+TEST(an_assembler_is_requested)
 {
     char expected[200];
     folder_put(folder, "it.asm", "nop ; instructions: 3\n");
@@ -203,7 +203,7 @@ TEST(an_assembler_is_asked)
         assert_int_equal(got.n, 5);
         assert_int_equal(got.code[1], 8);
         assert_int_equal(got.instructions, 3);
-        assert_string_equal(folder_get(folder, "told"), "-f bin -Werror -o");
+        assert_string_equal(folder_get(folder, "arguments"), "-f bin -Werror -o");
         assert_string_equal(folder_get(folder, "limits"),
                             with_limits ? "--fsize=1048576 --as=1073741824" : "(not there)");
         snprintf(expected, sizeof expected, "bits 64\n%%line 0+1 %s/it.asm\nnop ; instructions: 3", folder);
@@ -242,7 +242,7 @@ TEST(what_an_assembler_gives_is_checked)
     put_bytes("it.asm", 300); /* a zero byte among them */
     assert_int_equal(read_it("it.asm"), MACHINE_BAD_INPUT);
     assert_string_equal(err.text, "it.asm: not a text, it holds zero bytes");
-    assert_string_equal(folder_get(folder, "told"), "(not there)");
+    assert_string_equal(folder_get(folder, "arguments"), "(not there)");
 }
 
 TEST(what_comments_declare)
@@ -299,7 +299,7 @@ TEST(what_comments_declare)
     golden_expect(&g, "machine/block", "declarations", false);
 }
 
-/* What is declared must be what runs. */
+/* The declared number of instructions must be the number that runs. */
 TEST(what_is_declared_is_tried)
 {
     static const struct {

@@ -88,7 +88,7 @@ TEST_WITH(test_counters, helper_rig_reset, helper_rig_close)
     helper_rig_prepare(wanted, 4);
     assert_int_equal(fake_helper.setup.n_counters, 3);
     assert_int_equal(fake_helper.setup.counter[0].source, CHARACTERIZE_CYCLES);
-    /* what the frequency needs comes first */
+    /* counters that the frequency needs come first */
     assert_int_equal(fake_helper.setup.counter[1].source, CHARACTERIZE_INSTRUCTIONS);
     assert_int_equal(fake_helper.setup.counter[2].source, CHARACTERIZE_RAW);
     assert_int_equal(fake_helper.setup.counter[2].config, 0x0728);
@@ -331,7 +331,7 @@ TEST_WITH(test_preparing_can_fail, helper_rig_reset, helper_rig_close)
     fake_helper.prepare_reason = CHARACTERIZE_REASON_CPU_NUMBER;
     assert_true(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error) != MACHINE_OK);
     assert_non_null(strstr(helper_rig.error.text, "preparing: "));
-    /* no other hyper-thread: asked again without */
+    /* no other hyper-thread: requested again without */
     fake_helper.prepare_reason = CHARACTERIZE_REASON_NO_SIBLING;
     fake_helper.prepared = 0;
     assert_int_equal(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error), MACHINE_CANNOT);
@@ -350,7 +350,7 @@ TEST_WITH(test_preparing_can_fail, helper_rig_reset, helper_rig_close)
     helper_rig_refused(MACHINE_FAILED, "cannot map");
 }
 
-/* Behind it a moment of adds is run, unsampled, which tells what is counted. */
+/* It is followed by a moment of adds, unsampled, which shows what is counted. */
 TEST_WITH(test_a_moment_of_adds_tells_what_is_counted, helper_rig_reset, helper_rig_close)
 {
     const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}};
@@ -399,7 +399,7 @@ TEST_WITH(test_disturbed_repetitions, helper_rig_reset, helper_rig_close)
     helper_rig_refused(MACHINE_FAILED, "filled the kernel helper's buffer");
 }
 
-/* What a hypervisor does to a promise of 10 ms is reported, and the repetition done again. */
+/* A hypervisor that breaks a promise of 10 ms is reported, and the repetition is done again. */
 TEST_WITH(test_a_stolen_cpu, helper_rig_reset, helper_rig_close)
 {
     struct machine_info info;
@@ -450,7 +450,7 @@ TEST_WITH(test_voltage, helper_rig_reset, helper_rig_close)
     assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x198, &value, &helper_rig.error),
                      MACHINE_OK);
     assert_true(value == fake_helper.msr_value); /* read now */
-    /* what was read at an end before all was prepared again is not of what is measured now */
+    /* a value read at an end before all was prepared again is not of this measurement */
     assert_int_equal(helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error), MACHINE_OK);
     helper_rig_prepare(wanted, 1);
     assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x198, &value, &helper_rig.error),

@@ -104,7 +104,7 @@ TEST_WITH(test_cycles_of_many_calls, open_prepared, close_machine)
     assert_true(seen.between.interrupts == 12 && seen.between.smis == 8);
 }
 
-TEST_WITH(test_a_stolen_cpu_is_told, open_prepared, close_machine)
+TEST_WITH(test_a_stolen_cpu_is_reported, open_prepared, close_machine)
 {
     struct trials_request r = masked(2000, 10);
     struct machine_info info;
@@ -142,7 +142,7 @@ static int stop_at_third(void *data)
 
 TEST_WITH(test_what_is_refused, open_prepared, close_machine)
 {
-    int asked = 0;
+    int polls = 0;
     struct trials_request r = masked(10, 4001);
     refused(&r, MACHINE_BAD_INPUT, "at most 4000 us");
     r = masked(10, 300);
@@ -150,7 +150,7 @@ TEST_WITH(test_what_is_refused, open_prepared, close_machine)
     refused(&r, MACHINE_CANNOT, "8192 KiB is too large");
     r = masked(10, 300);
     r.stop = stop_at_third;
-    r.data = &asked;
+    r.data = &polls;
     refused(&r, MACHINE_FAILED, "stopped");
     r = masked(10, 300);
     fake_helper.trials_errno = EOPNOTSUPP;
@@ -160,7 +160,7 @@ TEST_WITH(test_what_is_refused, open_prepared, close_machine)
     refused(&r, MACHINE_FAILED, "prepared");
 }
 
-/* The module is not asked: in user space, on the CPU prepared for, and the thread is where it was afterwards. */
+/* The module is not used: in user space, on the CPU prepared for, and the thread is where it was afterwards. */
 TEST_WITH(test_not_masked, open_prepared, close_machine)
 {
     struct trials_request r = masked(3, 20);

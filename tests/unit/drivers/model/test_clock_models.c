@@ -99,7 +99,7 @@ static void measure_switch(const struct model *m, const char *from, const char *
 
 /* A wait, and a clock that rises gradually: they were one ramp from the switch on, steps where the clock rises by less
  * than a sixth, or followed by another level that the last of the ramp was taken for. */
-TEST(a_ramp_behind_a_wait)
+TEST(a_ramp_after_a_wait)
 {
     static const struct {
         const char *from;
@@ -152,7 +152,7 @@ TEST(those_that_still_wait_tell_nothing_of_the_end)
     guarded_free(&seen);
 }
 
-/* What stands after recording, written and read again, is what stood. */
+/* Analyzing the recorded trace again gives the same phases. */
 TEST(a_recording_says_the_same)
 {
     struct model m;
@@ -187,7 +187,7 @@ TEST(what_happens_is_found_and_nothing_else)
                 found += clock_found(&seen.phases, e);
                 guarded_free(&seen);
             }
-            if (found < seeds - (steps[s] > 10)) /* what 25 ns are too coarse for may be missed now and then */
+            if (found < seeds - (steps[s] > 10)) /* effects for which 25 ns are too coarse may be missed now and then */
                 fail_msg("%s, steps of %g ns: %u of %u", clock_event_name[e], steps[s], found, seeds);
         }
 }
@@ -217,9 +217,9 @@ TEST(throttled_chains_are_no_frequency)
             for (size_t i = 0; i < seen.phases.n_phases; i++) {
                 const struct phase *ph = &seen.phases.phases[i];
                 /* to a quarter of the rate no clock falls; to a half one might */
-                bool told = ph->kind == PHASE_THROTTLE ? ph->ipc_ratio < 0.5
-                                                       : ph->kind == PHASE_UNKNOWN && strstr(ph->why, "chain");
-                unknown += told && isnan(ph->freq_ghz.value);
+                bool reported = ph->kind == PHASE_THROTTLE ? ph->ipc_ratio < 0.5
+                                                           : ph->kind == PHASE_UNKNOWN && strstr(ph->why, "chain");
+                unknown += reported && isnan(ph->freq_ghz.value);
             }
             assert_int_equal(unknown, 2);
             guarded_free(&seen);
@@ -305,7 +305,7 @@ TEST(a_throttle_of_a_few_samples)
     assert_true(right + 1 >= cases);
 }
 
-/* Of few repetitions by a coarse clock a step of 3 % would not surely be found; but the core has halted for it. */
+/* A step of 3 % in few repetitions by a coarse clock would not surely be found; but the core has halted for it. */
 TEST(a_small_step_with_a_halt_is_one)
 {
     unsigned right = 0;
@@ -322,11 +322,11 @@ TEST(a_small_step_with_a_halt_is_one)
         right += sum.kind == SWITCH_FREQUENCY && sum.halts == 1;
         guarded_free(&seen);
     }
-    print_message("%u of %d small steps with a halt are told as such\n", right, (int)CASES);
+    print_message("%u of %d small steps with a halt are reported as such\n", right, (int)CASES);
     assert_true(right >= CASES * 8 / 10);
 }
 
-/* What the limits of a ramp must hold, as a coarse clock reads it: means of 1 / time were 1.5 % too high. */
+/* The limits of a ramp must contain this, as a coarse clock reads it: means of 1 / time were 1.5 % too high. */
 TEST(ramps_by_clocks_in_steps)
 {
     const unsigned cases = rng_rounds(36);

@@ -47,11 +47,11 @@ static void check(const struct machine *m, const struct part *p, const unsigned 
                 (!avx512 && !p->published && at[0] == 0);
     for (unsigned level = 0; level < 3; level++) {
         const char *remedy = NULL, *why = m->ops->lacks(m, (enum counter_id)(COUNTER_LVL0 + level), &remedy);
-        bool asked = level == at[0] || level == at[1] || (avx512 && level == at[2]);
-        const char *says = !good    ? "levels 0, 1, 2 took"
-                           : asked  ? NULL
-                           : avx512 ? "neither 256fma nor 512fma requests it"
-                                    : "the CPU has no AVX-512";
+        bool requested = level == at[0] || level == at[1] || (avx512 && level == at[2]);
+        const char *says = !good       ? "levels 0, 1, 2 took"
+                           : requested ? NULL
+                           : avx512    ? "neither 256fma nor 512fma requests it"
+                                       : "the CPU has no AVX-512";
         if (says == NULL ? why != NULL : why == NULL || strstr(why, says) == NULL || remedy == NULL) {
             fail_msg("%s, kernels at %u %u %u, level %u: \"%s\" instead of \"%s\"", p->name, at[0], at[1], at[2], level,
                      why != NULL ? why : "offered", says != NULL ? says : "offered");

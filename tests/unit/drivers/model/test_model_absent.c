@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a model file does not name, the simulation does not do: the shipped models give the bytes that they gave before
- * there were such things as hyper-threads next door, wandering, power limits and ramps. */
+/* The simulation does nothing that a model file does not name: the shipped models give the same bytes as before there
+ * were sibling threads, wandering, power limits and ramps. */
 #include <inttypes.h>
 
 #include "tests/support/model_rig.h"

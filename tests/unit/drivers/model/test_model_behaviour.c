@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is random or rare in the modelled CPU: doubled waits, interrupts, thresholds, mixtures, dirty registers. */
+/* Random or rare behavior of the modelled CPU: doubled waits, interrupts, thresholds, mixtures, dirty registers. */
 #include "drivers/model/model_random.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/test.h"

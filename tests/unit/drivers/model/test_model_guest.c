@@ -9,7 +9,7 @@
 
 #define SECONDS 40.0
 
-/* What happens within a repetition that lasts very long. */
+/* The events within a repetition that lasts very long. */
 struct seen {
     double busy_us, decade_us[4]; /* beside a neighbor: in all, and in bursts of 10 us, 100 us, 1 ms, 10 ms or more */
     double shortest_us, longest_us;
@@ -17,7 +17,7 @@ struct seen {
     unsigned interruptions, clock_steps;
 };
 
-static void end_bout(struct seen *s, double us)
+static void end_burst(struct seen *s, double us)
 {
     s->shortest_us = fmin(s->shortest_us, us);
     s->longest_us = fmax(s->longest_us, us);
@@ -34,20 +34,20 @@ static void watch(const struct model *m, struct seen *s)
     *s = (struct seen){.shortest_us = INFINITY, .least_clock = INFINITY};
     model_core_start(&c, m, 1, 4, 0);
     assert_int_equal(model_core_run(&c, &p, &err), MACHINE_OK);
-    double bout = NAN; /* one that was there at the beginning is not counted */
+    double burst = NAN; /* one that was there at the beginning is not counted */
     while (c.now < SECONDS * 1e6) {
         bool busy = c.around.sibling_runs, interrupted = c.interrupt_end > c.now;
-        double begin = c.now, clock = model_world_clock(&c);
+        double begin = c.now, clock = model_scenario_clock(&c);
         model_core_advance(&c, nextafter(model_core_event(&c), INFINITY), INFINITY);
         s->interrupted_us += interrupted ? c.now - begin : 0;
         s->interruptions += !interrupted && c.interrupt_end > c.now;
-        s->clock_steps += model_world_clock(&c) != clock;
+        s->clock_steps += model_scenario_clock(&c) != clock;
         s->least_clock = fmin(s->least_clock, clock);
         s->most_clock = fmax(s->most_clock, clock);
         if (!busy && c.around.sibling_runs)
-            bout = c.now;
-        if (busy && !c.around.sibling_runs && !isnan(bout))
-            end_bout(s, c.now - bout);
+            burst = c.now;
+        if (busy && !c.around.sibling_runs && !isnan(burst))
+            end_burst(s, c.now - burst);
     }
 }
 
@@ -75,7 +75,7 @@ TEST(the_clock_floats_and_others_interrupt)
     watch(&m, &s);
     assert_true(s.least_clock == 1 && s.most_clock > 1.2);
     for (double mhz = 1.9e3, k = 0; k < 2; k++)
-        assert_true(m.world.wander.step * mhz >= 100 && m.world.wander.step * mhz <= 300);
+        assert_true(m.scenario.wander.step * mhz >= 100 && m.scenario.wander.step * mhz <= 300);
     /* Poisson, within four standard deviations; where it cannot move further it comes back */
     assert_true(fabs(s.clock_steps - SECONDS * 10) < 4 * sqrt(SECONDS * 10));
     assert_true(fabs(s.interruptions - SECONDS * 500) < 4 * sqrt(SECONDS * 500) + 0.01 * SECONDS * 500);
@@ -109,7 +109,7 @@ static void open_guest(struct rig *r, bool cold)
     rig_load("cloud-guest", &m);
     rig_silence(&m);
     m.chain_cost_sigma = m.split_read_ns = 0;
-    m.world.cold_us = cold ? m.world.cold_us : 0;
+    m.scenario.cold_us = cold ? m.scenario.cold_us : 0;
     rig_open(r, &m, 1, 1, 3);
     for (size_t i = 0; i < 3; i++)
         r->counters[i].id = ids[i];
@@ -166,7 +166,7 @@ TEST(cold_code_costs_a_fraction_of_a_microsecond)
     assert_true(fabs((first - later) / r.tsc_hz * 1e6 - 0.19) < 0.005);
 }
 
-/* Behind what is recorded finely samples grow in powers of two, so that a long recording has few. */
+/* After the finely recorded part samples grow in powers of two, so that a long recording has few. */
 TEST(samples_grow)
 {
     struct rig r;

@@ -517,7 +517,7 @@ static void overwrite(char *base, const char *find, const char *replace)
     memcpy(at, replace, strlen(replace));
 }
 
-/* A clock that goes forwards only and scatters by more than a chain takes told frequencies 20 % too high. */
+/* A clock that goes forwards only and scatters by more than a chain takes gave frequencies 20 % too high. */
 TEST(a_clock_that_drowns_chains_is_refused)
 {
     char *base = malloc(TEXT_SIZE);

@@ -8,7 +8,7 @@
 
 enum { RUNS = 101, HALTS_MAX = 4 };
 
-/* What one repetition shows, from the counters alone: time at the TSC's rate that the core was not running. */
+/* The results of one repetition, from the counters alone: time at the TSC's rate that the core was not running. */
 struct seen {
     size_t halts;
     double halt_us[HALTS_MAX], halt_end[HALTS_MAX];

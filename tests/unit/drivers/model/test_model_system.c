@@ -147,17 +147,17 @@ TEST(test_narrow_code_is_slowed_by_others_alone)
 static const double LATE_US = 604800e6; /* the longest profile */
 
 /* So often a system may ask whether to stop; then it is. */
-static uint64_t asked, asked_most;
-static bool stopped_when_asked_often(void)
+static uint64_t polls, most_polls;
+static bool stops_after_most_polls(void)
 {
-    return ++asked >= asked_most;
+    return ++polls >= most_polls;
 }
 
 static void let_stop_after(struct system *s, uint64_t most)
 {
-    asked = 0;
-    asked_most = most;
-    s->stopped = stopped_when_asked_often;
+    polls = 0;
+    most_polls = most;
+    s->stopped = stops_after_most_polls;
 }
 
 /* At time 0 and with nobody on their threads; a thread that they do not have stays empty. */
@@ -183,7 +183,7 @@ TEST(test_all_cores_begin_alike)
     assert_true(single > 0);
 }
 
-/* What has just been drawn begins so late. */
+/* Lets the record that has just been drawn begin so late. */
 static void begin_late(struct system *s, double at)
 {
     for (unsigned i = 0; i < s->n_cores; i++) {
@@ -219,9 +219,9 @@ TEST(test_late_times_are_like_early_ones)
             begin_late(late, LATE_US - us);
             let_stop_after(early, UINT64_MAX);
             system_finish(early, us);
-            let_stop_after(late, 2 * asked + 1000);
+            let_stop_after(late, 2 * polls + 1000);
             system_finish(late, LATE_US);
-            assert_true(asked < asked_most);
+            assert_true(polls < most_polls);
             for (unsigned n = 0; n < early->n_tasks; n++) {
                 assert_close(late->task[n].cpu_us, early->task[n].cpu_us, 5);
                 assert_close(late->task[n].work, early->task[n].work, 1e-3 * us);
@@ -253,7 +253,7 @@ TEST(test_late_samples_are_taken)
             x.cpu[i].turn_ns += (uint64_t)(1e3 * (LATE_US - 20e6));
         while (system_sampling_turn(&x, LATE_US))
             taken += x.record.outcome == PROFILE_TAKEN;
-        assert_true(asked < asked_most && x.now_us == LATE_US);
+        assert_true(polls < most_polls && x.now_us == LATE_US);
         assert_in_range(x.turns, 960, 1040);
         assert_true(taken > 150);
         system_free(s);
@@ -369,7 +369,7 @@ static void read_all(struct profile_source *source, const struct profile_setup *
 }
 
 /* The time that a model has spent is all that was requested, whenever its last turn was. */
-TEST(test_duration_is_what_was_asked_for)
+TEST(test_duration_is_what_was_requested)
 {
     static const double seconds[] = {0.1, 30, 100};
     for (unsigned i = 0; i < 3; i++) {
@@ -387,7 +387,7 @@ TEST(test_duration_is_what_was_asked_for)
 }
 
 /* Stopped wherever it is, between turns or amidst one: no record is half of one, and it ends at once. */
-TEST(test_source_stops_when_asked)
+TEST(test_source_stops_when_requested)
 {
     for (uint64_t most = 1; most < 300000; most += most / 2 + 1) {
         struct profile_source source;
@@ -398,11 +398,11 @@ TEST(test_source_stops_when_asked)
         if (most % 2 == 0)
             setup.mean_us = 10000000;
         assert_int_equal(profile_open_model("xeon-gold-6130", "data", 5, 604800, &source, &err), MACHINE_OK);
-        source.stopped = stopped_when_asked_often;
-        asked = 0;
-        asked_most = most;
+        source.stopped = stops_after_most_polls;
+        polls = 0;
+        most_polls = most;
         read_all(&source, &setup, &totals);
-        assert_in_range(asked, most, most + 1000);
+        assert_in_range(polls, most, most + 1000);
         assert_true(totals.seconds < 100);
     }
 }
@@ -419,7 +419,7 @@ TEST(test_models_without_levels_are_refused)
     assert_int_equal(profile_open_model("no-such-model", "data", 1, 1, &source, &err), MACHINE_BAD_INPUT);
 }
 
-/* Those with other ways of changing: ramps instead of halts, two levels, one core group, no turbo. */
+/* Models with other ways of changing: ramps instead of halts, two levels, one core group, no turbo. */
 TEST(test_other_models_work_as_well)
 {
     static const char *const names[] = {"core-i9-7940x", "core-i5-1035g4", "xeon-w-2104"};

@@ -48,19 +48,19 @@ TEST_WITH(buffers_lie_in_the_smallest_cache_that_holds_them, open_rig, close_rig
     }
 }
 
-static unsigned asked, stops_at;
+static unsigned polls, stops_at;
 
 static int stop_counted(void *data)
 {
-    assert_ptr_equal(data, &asked);
-    return ++asked == stops_at;
+    assert_ptr_equal(data, &polls);
+    return ++polls == stops_at;
 }
 
 TEST_WITH(it_asks_every_thousand_trials, open_rig, close_rig)
 {
     static double duration[2002];
     static const struct {
-        unsigned trials, stops_at, asked;
+        unsigned trials, stops_at, polls;
         bool stopped;
     } cases[] = {{1, 0, 1, false},   {1000, 0, 1, false}, {1001, 0, 2, false}, {2001, 0, 3, false},
                  {2001, 1, 1, true}, {2001, 2, 2, true},  {2000, 3, 2, false}, {2001, 3, 3, true}};
@@ -69,14 +69,14 @@ TEST_WITH(it_asks_every_thousand_trials, open_rig, close_rig)
                                    .trial_us = 1,
                                    .trials = cases[i].trials,
                                    .stop = stop_counted,
-                                   .data = &asked};
+                                   .data = &polls};
         struct trials_seen seen;
         struct machine_error err;
-        asked = 0;
+        polls = 0;
         stops_at = cases[i].stops_at;
         int status = model_trials(&rig.machine, &r, duration, &seen, &err);
         assert_int_equal(status, cases[i].stopped ? MACHINE_FAILED : MACHINE_OK);
-        assert_int_equal(asked, cases[i].asked);
+        assert_int_equal(polls, cases[i].polls);
         if (cases[i].stopped)
             assert_string_equal(err.text, "stopped");
     }

@@ -189,7 +189,7 @@ TEST(test_survey_of_turbo_limits)
     static const struct msr_part haswell_ep = {.intel = true, .family = 6, .model = 0x3f};
     static const struct msr_part client = {.intel = true, .family = 6, .model = 0x5e};
     struct registers r = {0};
-    /* neighbours with one limit are one entry */
+    /* neighbors with one limit are one entry */
     put(&r, MSR_TURBO_RATIOS, 0x22222224);
     expect_turbo(&r, &client, "1: 3.6, 2-4: 3.4", "non-AVX turbo 3.6 to 3.4 GHz", 1);
     /* one core */
@@ -210,7 +210,7 @@ TEST(test_survey_of_turbo_limits)
     r.n = 0;
     put(&r, MSR_TURBO_RATIOS, 0x2325);
     expect_turbo(&r, &skylake_sp, "", "", 1);
-    /* a part whose layout is not known is not asked */
+    /* a part whose layout is not known is not read */
     expect_turbo(&r, &(struct msr_part){.intel = true, .family = 6, .model = 1}, "", "", 0);
 }
 
@@ -515,7 +515,7 @@ TEST(test_a_voltage_that_cannot_be_read_is_missing_with_its_reason)
         assert_non_null(strstr(result.volts_missing, cases[i].why));
         assert_string_equal(trace_get(&result.trace, "volts_missing"), result.volts_missing);
         assert_true(result.trace.n > 0);          /* the rest is there */
-        assert_int_equal(inner.ran, 32 + 3 + 20); /* what samples cost; not four hundred times the same answer */
+        assert_int_equal(inner.ran, 32 + 3 + 20); /* cost of samples; not four hundred times the same answer */
         repetitions_free(&result);
         m.ops->close(&m);
     }
@@ -575,5 +575,5 @@ TEST(test_a_machine_without_registers_says_so)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What native machines do by the clock, on a made one (tests/support/made_clock.h): its rate and its step, how fast
- * payloads run, bursts, first uses, trials. Nothing here depends on how fast this processor is, or how busy.
- */
+/* Native machines on a fake clock (tests/support/made_clock.h): its rate and its step, how fast payloads run, bursts,
+ * first uses, trials. Nothing here depends on how fast this processor is, or how busy. */
 #include <inttypes.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -83,14 +81,14 @@ static struct made_payload {
     unsigned ticks, slow_ticks; /* of a block; of the first `slow` blocks */
     uint64_t slow, blocks;
     unsigned calls, late_at, late; /* the call with this number takes so many ticks more */
-    uint64_t asked[8], until[8], dirty;
+    uint64_t requested[8], until[8], dirty;
 } payload, wide;
 
 static uint64_t run_made(struct made_payload *p, uint64_t blocks, uint64_t until, uint64_t dirty)
 {
     uint64_t done = 0;
     if (p->calls < 8) {
-        p->asked[p->calls] = blocks;
+        p->requested[p->calls] = blocks;
         p->until[p->calls] = until;
     }
     p->dirty = dirty;
@@ -148,7 +146,7 @@ static void skip_without_made_clock(void)
     made_clock_end();
 }
 
-/* What is read by the made clock while this runs. */
+/* Runs statements by the fake clock. */
 #define BY_MADE_CLOCK(...)                                                                                             \
     do {                                                                                                               \
         assert_true(made_clock_begin());                                                                               \
@@ -226,7 +224,7 @@ TEST_WITH(rates_of_payloads, make_native, NULL)
             fprintf(out, "%u ticks, %g us: %" PRIu64 " blocks, dirty %d", ticks[i], periods[k], lane.blocks,
                     (int)lane.dirty);
             fprintf(out, "; %u calls: %" PRIu64 " until %" PRIu64 ", %" PRIu64 " until %" PRIu64 "\n", payload.calls,
-                    payload.asked[0], payload.until[0] - 1000000000, payload.asked[1], payload.until[1]);
+                    payload.requested[0], payload.until[0] - 1000000000, payload.requested[1], payload.until[1]);
             assert_ptr_equal(lane.run, run_plain);
             assert_int_equal(payload.dirty, k % 2);
         }
@@ -244,7 +242,7 @@ static void sample_made(struct native *s, const struct sampling *plan, struct sa
     *log = sampled;
 }
 
-TEST_WITH(what_came_meanwhile_is_told, make_native, NULL)
+TEST_WITH(what_came_meanwhile_is_reported, make_native, NULL)
 {
     const struct payload adds = kernel_named("64add");
     const struct segment segments[] = {{.payload = adds, .duration_us = 300}, {.payload = adds, .duration_us = 20.5}};
@@ -298,7 +296,7 @@ TEST_WITH(what_disturbs_bursts, make_native, NULL)
     static const struct {
         struct rusage growth;
         bool moved;
-        const char *told;
+        const char *reported;
     } cases[] = {
         {{.ru_minflt = 0}, false, NULL},
         {{.ru_minflt = 1}, false, "page faults"},
@@ -320,9 +318,9 @@ TEST_WITH(what_disturbs_bursts, make_native, NULL)
         cpu_seen = cases[i].moved ? made.cpu + 1 : -1;
         BY_MADE_CLOCK(status = native_bursts(&m, &r, b, &disturbed, &err));
         assert_int_equal(status, MACHINE_OK);
-        assert_true((disturbed == NULL) == (cases[i].told == NULL));
+        assert_true((disturbed == NULL) == (cases[i].reported == NULL));
         if (disturbed != NULL)
-            assert_string_equal(disturbed, cases[i].told);
+            assert_string_equal(disturbed, cases[i].reported);
     }
     struct bursts_request r = bursts_of(10, 20);
     struct burst b[4];
@@ -352,7 +350,7 @@ TEST_WITH(first_uses_that_are_refused, make_native, NULL)
     struct first_use_seen seen;
     struct machine_error err;
     struct first_use_request r = {.warm = kernel_named("256fma"), .warm_us = 1, .idle_us = 1, .observe_us = 1};
-    made.features = 0; /* what is not refused before lacks FMA */
+    made.features = 0; /* requests not refused for another reason lack FMA */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         r.warm_us = cases[i].warm_us;
         r.idle_us = cases[i].idle_us;
@@ -378,7 +376,7 @@ TEST_WITH(first_uses_that_are_refused, make_native, NULL)
 /* ---- trials ---- */
 
 static struct made_work {
-    unsigned calls, spoils, late_at, late_for, stop_at, asked;
+    unsigned calls, spoils, late_at, late_for, stop_at, polls;
     unsigned round_ticks, longer; /* each call takes so many more than the one before */
     uint64_t late;                /* ticks: from call late_at on, late_for times */
     uint64_t first[12], rounds;
@@ -414,10 +412,10 @@ const struct workload *workload_get(enum workload_number n)
     return &w[n == WORKLOAD_SPOIL];
 }
 
-static int stop_asked(void *data)
+static int stop_requested(void *data)
 {
     assert_ptr_equal(data, &work);
-    return ++work.asked == work.stop_at;
+    return ++work.polls == work.stop_at;
 }
 
 enum { TRIALS = 6 };
@@ -474,15 +472,16 @@ TEST_WITH(trials_can_be_stopped, make_native, NULL)
     struct trials_seen seen;
     struct machine_error err;
     skip_without_made_clock();
-    struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 9990, .trials = TRIALS, .stop = stop_asked};
+    struct trials_request r = {
+        .workload = WORKLOAD_REGISTER, .trial_us = 9990, .trials = TRIALS, .stop = stop_requested};
     const unsigned ahead = calls_before(&r);
     for (unsigned at = 0; at < 3; at++) {
         make_native(state);
         work = (struct made_work){.round_ticks = 10, .stop_at = at};
         int status = tried(&r, duration, &seen, &err);
-        /* every third trial of 10 ms is more than 20 ms after it was asked */
+        /* every third trial of 10 ms is more than 20 ms after its request */
         assert_int_equal(status, at > 0 ? MACHINE_FAILED : MACHINE_OK);
-        assert_int_equal(work.asked, at > 0 ? at : 2);
+        assert_int_equal(work.polls, at > 0 ? at : 2);
         assert_int_equal(work.calls, ahead + (at > 0 ? 3 * at : TRIALS));
         if (at > 0)
             assert_string_equal(err.text, "stopped");

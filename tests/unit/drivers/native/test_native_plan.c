@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a native machine makes of a request for a repetition, and which it refuses: on a made state, without a
- * clock; and on which CPUs it looks when it is opened. */
+/* Requests for a repetition as a native machine plans or refuses them: on a fake state, without a clock; and on which
+ * CPUs it looks when it is opened. */
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -102,7 +102,7 @@ TEST_WITH(test_a_plan, make_native, NULL)
         assert_ptr_equal(p.stretch[i].lane, &made.lanes[lanes[i]]);
         assert_ptr_equal(p.stretch[i].lane->run, segments[i].payload.run);
     }
-    /* what has been measured is not again, unless a recording was cut: it may have become faster */
+    /* a payload is not measured again, unless a recording was cut: it may have become faster */
     made.lanes[0].blocks = 12345;
     assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
     assert_int_equal(p.stretch[0].lane->blocks, 12345);

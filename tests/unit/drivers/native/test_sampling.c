@@ -15,7 +15,7 @@ static struct {
     uint64_t blocks[2];   /* run of either payload */
     unsigned nothing[2];  /* how often either was called for no blocks */
     size_t back_at;       /* the clock begins again with this reading; 0: it does not */
-    uint64_t tsc[ROOM + 1], told[ROOM + 1];
+    uint64_t tsc[ROOM + 1], counted[ROOM + 1];
     unsigned doubled[ROOM + 1];
     size_t reads, most;
 } made;
@@ -49,7 +49,7 @@ static uint64_t read_made(void *reader, size_t i, uint64_t blocks, unsigned doub
     if (made.back_at > 0 && made.reads == made.back_at)
         made.now = 12345;
     made.tsc[i] = made.now;
-    made.told[i] = blocks;
+    made.counted[i] = blocks;
     made.doubled[i] = doubled;
     made.most = i > made.most ? i : made.most;
     return made.now;
@@ -97,10 +97,10 @@ TEST(test_samples_of_fixed_work)
     }
     assert_int_equal(log.zero_reading, 10);
     assert_int_equal(log.zero_tsc, made.tsc[10]);
-    assert_int_equal(made.told[0], 100);
+    assert_int_equal(made.counted[0], 100);
     for (size_t i = 1; i < log.n; i++) {
         assert_int_equal(made.tsc[i] - made.tsc[i - 1], SAMPLE);
-        assert_int_equal(made.told[i], 10 * ((i - 1) % 10 + 1));
+        assert_int_equal(made.counted[i], 10 * ((i - 1) % 10 + 1));
     }
 }
 
@@ -113,7 +113,7 @@ TEST(test_throttled_samples_take_longer)
     assert_int_equal(log.n, 1 + 2 + 2);
     for (size_t i = 1; i < log.n; i++) {
         assert_int_equal(made.tsc[i] - made.tsc[i - 1], i <= 2 ? 4 * SAMPLE : SAMPLE);
-        assert_int_equal(made.told[i], 10 * i);
+        assert_int_equal(made.counted[i], 10 * i);
     }
 }
 
@@ -134,8 +134,8 @@ TEST(test_a_stretch_of_so_many_blocks)
             assert_int_equal(log.last[1], 1 + samples);
             assert_int_equal(log.last[2], 1 + samples + 10);
             assert_int_equal(log.zero_tsc, made.tsc[samples]);
-            assert_int_equal(made.told[samples], counts[i]);
-            assert_int_equal(made.told[samples - 1], samples > 1 ? 10 * (samples - 1) : 100);
+            assert_int_equal(made.counted[samples], counts[i]);
+            assert_int_equal(made.counted[samples - 1], samples > 1 ? 10 * (samples - 1) : 100);
         }
     struct sampling p = plan_of("-s", 1);
     p.stretch[1].blocks = 1000;
@@ -144,7 +144,7 @@ TEST(test_a_stretch_of_so_many_blocks)
     assert_int_equal(log.blocks[1], 40);
 }
 
-/* What runs next is called for nothing with each sample, and what runs last itself. */
+/* With each sample the next segment's payload is called for no work; in the last segment its own. */
 TEST(test_what_comes_is_prepared)
 {
     struct sampling p = plan_of("ss", 1);

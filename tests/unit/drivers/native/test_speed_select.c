@@ -11,7 +11,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/test.h"
 
-/* What the kernel's header of this distribution has of it must be the same. */
+/* The structs must be the same as in the kernel's header of this distribution. */
 _Static_assert(sizeof(struct isst_platform) == sizeof(struct isst_if_platform_info), "platform");
 _Static_assert(sizeof(struct isst_cpu_maps) == sizeof(struct isst_if_cpu_maps), "CPU map");
 _Static_assert(sizeof(struct isst_mailbox) == sizeof(struct isst_if_mbox_cmds), "mailbox");
@@ -39,7 +39,7 @@ struct fake {
     uint8_t turbo_levels, buckets; /* TPMI: so many, instead of 6 and 8 */
     unsigned fail_at;              /* the number of the request that fails; 0: none does */
     int fail_with;
-    unsigned asked;
+    unsigned commands;
 };
 
 static int answer_mailbox(const struct fake *f, struct isst_mailbox *m)
@@ -90,7 +90,7 @@ static int answer_info(const struct fake *f, struct isst_level_info *i)
 static int answer(struct speed_select *d, unsigned long request, void *argument)
 {
     struct fake *f = d->data;
-    if (++f->asked == f->fail_at)
+    if (++f->commands == f->fail_at)
         return f->fail_with;
     if (request == ISST_PLATFORM) {
         ((struct isst_platform *)argument)->api_version = (uint16_t)f->version;
@@ -294,5 +294,5 @@ TEST(test_ranges)
 
 BEFORE_TESTS
 {
-    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
+    close(STDIN_FILENO); /* the next file gets descriptor 0, which is as good as any */
 }

@@ -110,13 +110,13 @@ TEST(where_trials_begin)
 /* ---- on this processor ---- */
 
 struct stopping {
-    unsigned asked, after;
+    unsigned polls, after;
 };
 
 static int stop_after(void *data)
 {
     struct stopping *s = data;
-    return ++s->asked > s->after;
+    return ++s->polls > s->after;
 }
 
 TEST(on_this_processor)
@@ -154,7 +154,7 @@ TEST(on_this_processor)
     r = (struct trials_request){
         .workload = WORKLOAD_REGISTER, .trial_us = 30000, .trials = 60, .stop = stop_after, .data = &stop};
     assert_int_equal(m.ops->trials(&m, &r, duration, &seen, &err), MACHINE_FAILED);
-    assert_int_equal(stop.asked, 3);
+    assert_int_equal(stop.polls, 3);
     static const struct trials_request refused[] = {
         {.workload = WORKLOAD_REGISTER, .trial_us = 1, .trials = 0},
         {.workload = WORKLOAD_REGISTER, .trial_us = 0, .trials = 1},
@@ -188,7 +188,7 @@ static uint64_t lossy_cycles(void *context)
     return c->read++ == c->missing ? COUNTER_MISSING : 1000 * c->read;
 }
 
-/* Whether before a trial or after it: what has no number is no duration. */
+/* A count that is missing before or after a trial gives no duration. */
 TEST(a_counter_that_is_taken_away)
 {
     struct native s = {.sys = "/nowhere", .tsc = {.hz = 2e9}, .prepared = true};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is said where hardware counters do not suffice: the NMI watchdog on, off, and not known. */
+/* Messages where hardware counters do not suffice: the NMI watchdog on, off, and unknown. */
 #include <unistd.h>
 
 #include "drivers/choices.h"
@@ -132,7 +132,7 @@ TEST_WITH(test_perf, NULL, sweep)
         assert_non_null(strstr(r.err.text, "no hardware counter is free for event 0x28:0x08 (5 events; this logical "
                                            "CPU has 4 general-purpose counters)"));
         expect(i, r.err.remedy);
-        /* what the notes say where the license levels do without */
+        /* the notes where the license levels do without */
         static const struct counter_spec mixed[] = {
             {COUNTER_CYCLES, 0}, {COUNTER_LVL0, 0}, {COUNTER_LVL1, 0}, {COUNTER_LVL2, 0}, {COUNTER_EVENT, 0x4028}};
         s = setup_of(mixed, 5);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the perf machine asks perf_event_open for, and of which PMU. */
+/* Requests of the perf machine to perf_event_open, and to which PMU. */
 #include "computer/cpu/tsc.h"
 #include "drivers/perf/perf.h"
 #include "kernels/kernels.h"
@@ -131,7 +131,7 @@ TEST(test_the_cycles_of_this_kernel)
 }
 
 /* Work for so long, on whatever CPU; what no kernel counts is refused with its error. */
-TEST(test_what_the_running_kernel_is_asked)
+TEST(test_what_the_running_kernel_is_requested)
 {
     struct perf_system s;
     struct payload p;

@@ -38,7 +38,7 @@ static void judged(const struct perf_license_counts *c, const char *levels, cons
     judged_by(c, published, expected);
 }
 
-/* Of which nothing is published, with these kernels at these levels. */
+/* A part of which nothing is published, with these kernels at these levels. */
 static struct perf_license_counts part_with(unsigned fma256, unsigned fma512)
 {
     struct perf_license_counts c = skylake_sp();

@@ -499,7 +499,7 @@ TEST(test_torn_reads_cost_nothing_but_time)
 
 /* ---- what does not fit ---- */
 
-TEST(test_events_asked_for_come_before_licenses)
+TEST(test_events_requested_come_before_licenses)
 {
     static const struct counter_spec specs[] = {{COUNTER_LVL0, 0},     {COUNTER_LVL1, 0},       {COUNTER_LVL2, 0},
                                                 {COUNTER_THROTTLE, 0}, {COUNTER_EVENT, 0x0828}, {COUNTER_EVENT, 0x0228},

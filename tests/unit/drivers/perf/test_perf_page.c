@@ -119,7 +119,7 @@ TEST(test_bits_above_the_width_do_not_count)
     assert_int_equal(read_page(), 9);
 }
 
-/* Differences of neighbouring readings hold across the wrap of the hardware counter. */
+/* Differences of neighboring readings hold across the wrap of the hardware counter. */
 TEST(test_wrap_around_between_two_readings)
 {
     static const unsigned widths[] = {32, 40, 48};

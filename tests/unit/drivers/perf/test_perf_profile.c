@@ -198,7 +198,7 @@ static void expect(size_t i, uint32_t cpu, uint32_t pid, uint64_t cycles, uint64
     assert_int_equal(got[i].known, known);
 }
 
-TEST_WITH(test_what_is_asked_for, reset, NULL)
+TEST_WITH(test_what_is_requested, reset, NULL)
 {
     begin();
     assert_int_equal(fake.opened, CPUS * GROUP);
@@ -233,7 +233,7 @@ TEST_WITH(test_what_is_asked_for, reset, NULL)
     end();
 }
 
-/* What a task is charged is what grew since the reading before on its CPU. */
+/* A task is charged what has grown since the previous reading on its CPU. */
 TEST_WITH(test_stretches, reset, NULL)
 {
     begin();

@@ -8,7 +8,7 @@ enum { CPU = 5, SIBLING = 21, HOLD_NS = 3000, COUNT_NS = 400, US = 1000 };
 /* Readings of the counters, in their order. */
 enum { ACTUAL, PAUSED, IDEAL, SHARED, READINGS };
 
-/* What is played. */
+/* The script that is played. */
 struct script {
     struct profile_setup setup;
     struct profile_sight sight;
@@ -19,7 +19,7 @@ struct script {
     /* who comes onto the hardware before a look (from 0) */
     unsigned switch_before;
     void (*change)(struct profile_sight *s);
-    /* what happened */
+    /* the events */
     uint64_t now;
     struct profile_counts total;
     unsigned readings, looks, holds, releases, stores, walks;
@@ -545,7 +545,7 @@ TEST(test_called_off_at_any_step)
 
 enum { CPUS = 6, TURNS = 5000 };
 
-/* Each CPU counts for itself; together they come in a row, with each interval between two neighbours. */
+/* Each CPU counts for itself; together they come in a row, with each interval between two neighbors. */
 TEST(test_turns_come_in_a_row)
 {
     struct profile_setup s = {.seed = 99, .mean_us = 20000};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a reading of the timing machine costs, from made readings, and what readings are made into. No clock is read. */
+/* The cost of a reading of the timing machine, from handmade readings, and the values made of readings. No clock is
+ * read. */
 #include "drivers/timing/timing_chains.h"
 #include "tests/support/test.h"
 

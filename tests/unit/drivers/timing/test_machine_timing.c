@@ -145,7 +145,7 @@ TEST(test_unsampled_runs_are_allowed)
     m->ops->finish(m);
 }
 
-/* What a reading costs is known before anything is recorded. */
+/* The cost of a reading is known before anything is recorded. */
 TEST(test_the_cost_of_a_chain_is_known_at_once)
 {
     struct machine *m = *state;

@@ -43,7 +43,7 @@ static void add_samples(const struct recording *rec, double period, double *cycl
 
 /*
  * The sampled frequency of repetitions that take turns with a long chain lies where most slices of that chain do, after
- * payloads with different ends. What disturbs the one disturbs the other; where a neighbour works in bursts, so that
+ * payloads with different ends. What disturbs the one disturbs the other; where a neighbor works in bursts, so that
  * the chain's own slices differ, it is repeated. A burst may also spare the chain and hit the samples: what lies
  * outside is tried again until more tries have agreed than not, and fails when those that do not lead by four.
  */
@@ -83,7 +83,7 @@ TEST(test_frequency_agrees_with_a_long_chain)
                 whole++;
             }
         double mean = (double)whole / time / middle - 1;
-        /* a neighbour in bursts slows some slices by much: their mean, as that of the samples, is not the clock's */
+        /* a neighbor in bursts slows some slices by much: their mean, as that of the samples, is not the clock's */
         bool calm = fabs(mean) < 0.003;
         print_message("%s: %+.2f %% from the long chain's median, 10 to 90 %% of which are %+.2f to %+.2f %% from it, "
                       "their mean %+.2f %%%s\n",
@@ -100,7 +100,7 @@ TEST(test_frequency_agrees_with_a_long_chain)
     }
     m->ops->finish(m);
     if (k < 3) {
-        print_message("skipped: a neighbour slowed the long chain in bouts, %d times; %zu of 3 kernels were compared\n",
+        print_message("skipped: a neighbor slowed the long chain in bursts, %d times; %zu of 3 kernels were compared\n",
                       TRIES, k);
         skip();
     }

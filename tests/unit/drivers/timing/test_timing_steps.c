@@ -14,7 +14,7 @@
 #include "tests/support/test.h"
 
 enum { PAIRS = 4, PAIRS_FEW = 2, PAIRS_MOST = 10, JUDGED_LEAST = 3 };
-#define CHAINS_AGREE 0.03 /* of the fastest: chains that a neighbour slows are slower than that, and no measure */
+#define CHAINS_AGREE 0.03 /* of the fastest: chains that a neighbor slows are slower than that, and no measure */
 #define TOP_AGREES 0.003  /* likewise: so near to it one chain in ten must come, or all of them are slowed */
 #define SURE 0.0075       /* half of the limits: wider where its repetitions differ, as it then says */
 
@@ -42,7 +42,8 @@ struct meanwhile {
     struct long_chain_slices slices;
 };
 
-/* What comes and goes between two chains shows in those between the repetitions. */
+/* Takes chains between the repetitions, too: a disturbance that comes and goes between two long chains shows in these.
+ *  */
 static int chains_meanwhile(void *data, unsigned done, unsigned wanted)
 {
     struct meanwhile *m = data;
@@ -98,7 +99,7 @@ static bool sure(const struct measured *m)
     return !m->shared && m->limit_hi - m->limit_lo <= 2 * SURE * m->ghz;
 }
 
-/* best: the fastest of all chains. Where a neighbour works throughout, it slows each of these. */
+/* best: the fastest of all chains. Where a neighbor works throughout, it slows each of these. */
 static bool tell_the_clock(const struct measured *m, double best)
 {
     return m->even && m->hi > (1 - TOP_AGREES) * best;
@@ -158,7 +159,7 @@ TEST(nothing_happens_and_the_frequency_is_right)
                   runs, outside, clocks);
     /* 19 of 20 and 198 of 200 are the aims (make bench): of 12 that leaves one */
     assert_true(wrong <= 1 && off <= 1 && outside <= 1 + clocks / 10 && runs >= used * pairs / 2);
-    /* where neighbours leave no measure, there is nothing to hold; test_clock_models asks the same of models */
+    /* where neighbors leave no measure, there is nothing to hold; test_clock_models asks the same of models */
     if (judged < JUDGED_LEAST) {
         print_message("skipped: other work on this processor slowed chains or repetitions in %u of %u runs\n",
                       runs - judged, runs);

@@ -99,7 +99,7 @@ TEST(a_recording_ends_and_is_none)
             fail_msg("%s", err.text);
         if (nanoseconds() - began > 2000000000u)
             fail_msg("after %u us: it took %.1f s", after_us[i], 1e-9 * (double)(nanoseconds() - began));
-        /* what began before the TSC went back and goes on after it is no recording */
+        /* a recording in which the TSC goes back is none */
         bool back = false;
         for (size_t k = 1; k < rec.n; k++)
             back |= recording_at(&rec, k)[RECORDING_TSC] < recording_at(&rec, k - 1)[RECORDING_TSC];

@@ -278,7 +278,7 @@ TEST(a_floating_clock_makes_no_difference)
     }
 }
 
-/* What no table can be is refused with its line, and leaves nothing after. */
+/* A file that cannot be a table is refused with its line, and leaves nothing. */
 TEST(what_is_no_table_is_refused)
 {
     static const struct {

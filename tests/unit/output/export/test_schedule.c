@@ -123,7 +123,7 @@ TEST(test_points)
     assert_int_equal(s.points[0].mhz[2].value, 2000);
     assert_int_equal(s.points[1].active_cores, 2);
     assert_false(s.points[1].mhz[0].present);
-    /* what is not measured at the same levels is not the same turbo level */
+    /* frequencies that are not measured at the same levels are not the same turbo level */
     assert_int_equal(s.n_turbos, 4);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(s.turbos[i].cpu, i < 3 ? 2 : 7);
@@ -471,7 +471,7 @@ TEST(test_what_the_rules_refuse)
     free(good);
 }
 
-/* What contradicts itself is not written: a level that is faster than the one below, beyond all limits. */
+/* Contradictions are not written: a level that is faster than the one below, beyond all limits. */
 TEST(test_refused_schedule)
 {
     struct table t;

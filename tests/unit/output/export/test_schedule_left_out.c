@@ -26,7 +26,7 @@ static bool is_missing(const struct schedule *s, const char *table, const char *
     return false;
 }
 
-/* What a trigger calls a level counts only beside the table frequency, and not against it. */
+/* A level stated by a trigger counts only beside the table frequency, and not against it. */
 TEST(test_triggers_without_levels)
 {
     struct table f, t;
@@ -93,7 +93,7 @@ TEST(test_shares_add_up)
     table_free(&w);
 }
 
-/* What cannot be is not exported, and its reason is. */
+/* Impossible values are not exported, but their reason is. */
 TEST(test_impossible_costs)
 {
     struct table f, o;
@@ -215,7 +215,7 @@ TEST(test_floating_frequency)
     assert_int_equal(schedule_from_tables(tables, 5, &s, all, sizeof all), -1);
     assert_non_null(strstr(all, "; throttling: it is undecided whether it throttles"));
     assert_null(strstr(all, "amx_bf16"));
-    /* what does not rest on the frequency stays */
+    /* parts that do not rest on the frequency stay */
     throttle_phase(&h, 1, 20);
     assert_int_equal(schedule_from_tables(tables, 5, &s, why, sizeof why), 0);
     assert_int_equal(s.n_throttles, 1);

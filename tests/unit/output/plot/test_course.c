@@ -44,7 +44,7 @@ TEST(phases_become_a_course)
     assert_int_equal(c.n_spans, 4);
     assert_string_equal(c.spans[1].text, "throttle \xC3\x97"
                                          "0.25");
-    /* what happens, and not the long rest */
+    /* the events, and not the long rest */
     assert_true(c.x_lo < -10 && c.x_lo > -50 && c.x_hi > 40 && c.x_hi < 100);
     char *tips = tips_of(&c);
     has(tips, "<title>throttle \xC3\x97"

@@ -232,7 +232,7 @@ TEST(wide_phases_are_all_named)
     trace_free(&e.trace);
 }
 
-/* What gnuplot makes of it; skipped where it is missing. */
+/* The images that gnuplot makes; skipped where it is missing. */
 
 struct drawing {
     char directory[FOLDER_PATH_MAX], svg[128], png[128];

@@ -210,7 +210,7 @@ TEST(values_and_limits_are_the_tables)
 }
 
 /* A cell that was not measured is hatched, one that shows no frequency change has a sign: never a number. */
-TEST(cells_without_change_are_told_apart)
+TEST(cells_without_change_are_distinguished)
 {
     struct table t;
     sample_table_empty(&t, "transitions");
@@ -271,12 +271,12 @@ TEST(of_many_cpus_the_first_are_drawn)
         assert_int_equal(table_chart(&t, NULL, &c, why, sizeof why), 0);
         assert_int_equal(c.n_panels, CHART_PANELS_MAX);
         for (size_t i = 0; i < CHART_PANELS_MAX; i++) {
-            const bool told = i + 1 == CHART_PANELS_MAX && cpus > CHART_PANELS_MAX;
+            const bool reported = i + 1 == CHART_PANELS_MAX && cpus > CHART_PANELS_MAX;
             char title[20];
             snprintf(title, sizeof title, "CPU %zu", i);
             assert_string_equal(c.panels[i].title, title);
-            assert_int_equal(c.panels[i].omitted, told ? 2 : 0);
-            assert_string_equal(c.panels[i].note, told ? "The first 16 of 18 panels; the table has them all." : "");
+            assert_int_equal(c.panels[i].omitted, reported ? 2 : 0);
+            assert_string_equal(c.panels[i].note, reported ? "The first 16 of 18 panels; the table has them all." : "");
         }
         chart_free(&c);
         table_free(&t);
@@ -381,7 +381,7 @@ TEST(cells_without_a_latency_have_their_signs)
     table_free(&t);
 }
 
-TEST(without_gnuplot_the_reason_is_told)
+TEST(without_gnuplot_the_reason_is_reported)
 {
     struct table t;
     char why[300] = "", *path = strdup(getenv("PATH"));

@@ -168,7 +168,7 @@ TEST(nasty_texts_do_no_harm)
     end(&e);
 }
 
-TEST(every_missing_reason_is_told_once)
+TEST(every_missing_reason_is_reported_once)
 {
     struct example e;
     make(&e, 4, 2, false);
@@ -307,7 +307,7 @@ TEST(sections_are_in_the_order_of_their_weight)
     end(&e);
 }
 
-/* What is long stays out of the paper: eight rows, and where the others are. */
+/* Long tables are cut on paper: eight rows, and where to find the others. */
 TEST(long_tables_are_cut_on_paper)
 {
     struct example e;

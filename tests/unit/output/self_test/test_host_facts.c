@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a bundle tells of the machine that it comes from, on trees that look like /sys and /proc. */
+/* Facts in a bundle about the machine that it comes from, on trees that look like /sys and /proc. */
 #include <cpuid.h>
 #include <sys/utsname.h>
 
@@ -15,7 +15,7 @@ static void expect(const json_t *o, const char *key, const char *value)
         fail_msg("%s is %s, not %s", key, is ? is : "missing", value);
 }
 
-/* Of the processors the first is reported, and how many there are; of files those that can be read. */
+/* The first of the processors is reported, and how many there are; and the files that can be read. */
 TEST(what_the_system_says_of_itself)
 {
     char sys[FOLDER_PATH_MAX], proc[FOLDER_PATH_MAX];
@@ -76,7 +76,7 @@ static unsigned entries_of(const json_t *cpuid, unsigned leaf)
     return n;
 }
 
-/* Each entry is what the CPU answers, but for those that tell of the CPU on which it was asked, or of its state. */
+/* Each entry is what the CPU answers, except for those that depend on the CPU that was queried, or on its state. */
 TEST(leaves_of_this_cpu)
 {
     json_t *json = host_facts_json("/nonexistent", "/nonexistent");

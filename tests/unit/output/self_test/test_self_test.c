@@ -167,21 +167,21 @@ TEST(test_readings_that_take_long)
 }
 
 /*
- * What slows the core and is no fault: a sibling thread, half of the repetitions at a lower frequency, system
- * management interrupts, switches that halt and throttle nothing, and levels that are still held from the repetition
- * before. Each line passes or says that it cannot tell; a counter that is wrong is found all the same.
+ * Adds what slows the core without being a fault: a sibling thread, half of the repetitions at a lower frequency,
+ * system management interrupts, switches that halt and throttle nothing, and levels that are still held from the
+ * repetition before. Each line passes or says that it cannot tell; a counter that is wrong is found all the same.
  */
-static void surround(struct model *m, int world, struct rng *r)
+static void surround(struct model *m, int scenario, struct rng *r)
 {
-    struct model_world *w = &m->world;
-    switch (world % 6) {
+    struct model_scenario *w = &m->scenario;
+    switch (scenario % 6) {
     case 0:
     case 1:
         w->sibling = (struct model_sibling){.share = rng_range(r, 0.1, 0.7),
                                             .period_us = rng_range(r, 40, 2000),
                                             .factor = rng_range(r, 0.4, 0.8),
                                             .chain_factor = rng_range(r, 0.6, 1),
-                                            .lockstep = world % 6 == 1};
+                                            .lockstep = scenario % 6 == 1};
         break;
     case 2:
         w->limit_share = rng_range(r, 0.3, 0.7);
@@ -227,11 +227,12 @@ TEST(test_surroundings_are_no_fault)
         m.no_counters = i % 2 == 0 && i >= 18;
         if (m.no_counters)
             m.counts_licenses = m.counts_throttle = false;
-        snprintf(what, sizeof what, "world %d, number %d%s", i % 6, i, m.no_counters ? ", by chains" : "");
+        snprintf(what, sizeof what, "scenario %d, number %d%s", i % 6, i, m.no_counters ? ", by chains" : "");
         test_parsed(&m, &none, (uint64_t)i, &r, &l);
         wrong += unexpected(what, &l, "");
         self_test_free(&r);
-        bool alone = i % 6 > 2; /* with a neighbour a chain may be undecided; no other line is reported instead */
+        bool alone = i % 6 >
+                     2; /* beside a busy sibling thread a chain may be undecided; no other line is reported instead */
         b = m.no_counters ? high : low;
         test_parsed(&m, &b, (uint64_t)i, &r, &l);
         wrong += unexpected(what, &l,
@@ -258,16 +259,16 @@ TEST(test_neighbours_are_no_throttling)
         struct model m;
         char what[80];
         rig_load("xeon-gold-6130", &m);
-        m.world.sibling = (struct model_sibling){.share = rng_range(&rng, 0.05, i < 10 ? 0.6 : 0.2),
-                                                 .period_us = rng_range(&rng, 40, 1000),
-                                                 .factor = rng_range(&rng, 0.4, 0.65),
-                                                 .lockstep = i % 5 == 4 && i < 10};
+        m.scenario.sibling = (struct model_sibling){.share = rng_range(&rng, 0.05, i < 10 ? 0.6 : 0.2),
+                                                    .period_us = rng_range(&rng, 40, 1000),
+                                                    .factor = rng_range(&rng, 0.4, 0.65),
+                                                    .lockstep = i % 5 == 4 && i < 10};
         for (unsigned a = 0; a < m.n_classes && i < 10; a++)
             for (unsigned b = a + 1; b < m.n_classes; b++)
                 m.transitions[a][b] = (struct model_transition){.n_steps = 1,
                                                                 .steps = {{.kind = MODEL_STEP_GRANT, .grant = b}}};
-        snprintf(what, sizeof what, "neighbour %d: %.2f of the time, each %.0f us", i, m.world.sibling.share,
-                 m.world.sibling.period_us);
+        snprintf(what, sizeof what, "sibling thread %d: %.2f of the time, each %.0f us", i, m.scenario.sibling.share,
+                 m.scenario.sibling.period_us);
         test_parsed(&m, i < 10 ? &none : &stuck, (uint64_t)i, &r, &l);
         if (i < 10) {
             wrong += unexpected(what, &l, "");
@@ -315,7 +316,7 @@ TEST(test_uncounted)
     }
 }
 
-/* What may be coarse or disturbed, and what may not: neither fails by it. */
+/* Coarse clocks and disturbances fail no line. */
 TEST(test_coarse_clocks_and_disturbances_pass)
 {
     struct broken coarse = {.fault = FAULT_TSC_STEP, .factor = 21, .counter = COUNTER_IDS};
@@ -352,7 +353,7 @@ TEST(test_nothing_undisturbed_is_refused)
     machine.ops->close(&machine);
 }
 
-/* What offers the chain alone, as the timing machine does. */
+/* A machine that offers the chain alone, like the timing machine. */
 TEST(test_chain)
 {
     judge("chain", "generic-no-licence", (struct broken){.as_timing = true, .counter = COUNTER_IDS}, "");
@@ -520,7 +521,7 @@ TEST(test_hostile_readings_are_refused)
     json_decref(good);
 }
 
-/* What can be read but makes no sense is judged without a fault: short stretches, counters that jump. */
+/* Readable nonsense is judged without a crash: short stretches, counters that jump. */
 TEST(test_nonsense_is_judged)
 {
     struct broken b = {.fault = FAULT_NONE, .counter = COUNTER_IDS};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the lines of the self-test say of readings that are made up, to the digit. */
+/* The lines of the self-test for handmade readings, to the digit. */
 #include "drivers/recording.h"
 #include "output/self_test/self_test_parts.h"
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a processor says of itself, held against the measurement. */
+/* A processor's own statements, compared with the measurement. */
 #include "output/validate/validate.h"
 #include "tables/registry.h"
 #include "tests/support/test.h"
@@ -88,7 +88,7 @@ TEST(classes_are_levels)
     table_free(&t);
 }
 
-/* Of hybrid parts the limits of E cores are theirs alone. */
+/* Limits of E cores of hybrid parts are theirs alone. */
 TEST(kinds_of_cores_have_their_own)
 {
     struct table t, out;

@@ -122,7 +122,7 @@ TEST(test_refused_files)
     free(longest);
 }
 
-/* What is broken somewhere is refused or read, but never crashes. */
+/* A file that is damaged somewhere is refused or read, but never crashes the program. */
 TEST(test_random_damage)
 {
     static const char good[] = HEAD "[frequency]\nlevel=0 kernel=\"a b\" : mean freq_ghz = about 3.7..3.8 # s\n"
@@ -287,7 +287,7 @@ TEST(test_precision)
         {"x_us = about 100", 10},
         {"x_us = about 0", 0},
         {"x_us = about 650..680", 10},
-        /* told by the file */
+        /* stated by the file */
         {"x_us = 34.4 ~ 14%", 4.816},
         {"level = 1 ~ 0.5", 0.5},
         {"share = 1 ~ 0.02", 0.02},
@@ -361,7 +361,7 @@ TEST(test_verdicts)
         const char *verdict;
     } cases[] = {
         {"level=0 : freq_ghz = 2.8", 2.8, 2.79, 2.81, "agrees"},
-        {"level=0 : freq_ghz = 2.8", 2.85, 2.849, 2.851, "agrees"}, /* what is printed as 2.8 ends there */
+        {"level=0 : freq_ghz = 2.8", 2.85, 2.849, 2.851, "agrees"}, /* values printed as 2.8 end there */
         {"level=0 : freq_ghz = 2.8", 2.86, 2.85, 2.87, "agrees"},   /* the limits reach it */
         {"level=0 : freq_ghz = 2.8", 2.86, 2.851, 2.869, "deviates"},
         {"level=0 : freq_ghz = 2.8", 2.74, 2.73, 2.749, "deviates"},
@@ -465,7 +465,7 @@ TEST(test_mean_and_reasons)
     sku_free(&s);
 }
 
-/* What a file or a table says reaches the terminal without its control sequences; what was not published is no part. */
+/* Text from a file or a table reaches the terminal without its control sequences; unpublished figures do not count. */
 TEST(test_printed)
 {
     struct sku s;
@@ -533,7 +533,7 @@ static void found_of(const char *figure, double value, double lo, double hi, str
     sku_free(&s);
 }
 
-/* What is said to be found is found, what is a fifth less is not; and what hides 20 % is named. */
+/* A deviation stated to be detectable is found, one a fifth smaller is not; and what hides 20 % is named. */
 TEST(test_detectable)
 {
     static const struct {

@@ -25,7 +25,7 @@ static void load(const char *name, struct sku *s)
         fail_msg("%s", err.text);
 }
 
-/* What is said of one figure. */
+/* The verdict on one figure. */
 struct said {
     char verdict[20];
     double detectable;
@@ -54,7 +54,7 @@ static bool deviates(const struct said *s)
     return strcmp(s->verdict, "deviates") == 0;
 }
 
-/* Whether the figure means this row: written here once more, independently of what is tested. */
+/* Returns true if the figure means this row: written once more here, independently of the code under test. */
 static bool is_meant(const struct sku_figure *f, const struct table *t, size_t row)
 {
     for (size_t i = 0; i < f->n_keys; i++) {
@@ -356,5 +356,5 @@ TEST(test_gold)
 
 BEFORE_TESTS
 {
-    setenv("CHARACTERIZE_DATA", "data", 1); /* what is documented of events */
+    setenv("CHARACTERIZE_DATA", "data", 1); /* documentation of events */
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is remarkable about a measurement: each kind found where it is, and not found where it is not. */
+/* Remarkable findings about a measurement: each kind is found where it is, and not where it is not. */
 #include "output/validate/validate.h"
 #include "tables/registry.h"
 #include "tests/support/test.h"
 
-static char told[2000];
+static char reported[2000];
 
-static void add_told(void *data, const char *kind, const char *text)
+static void add_reported(void *data, const char *kind, const char *text)
 {
     (void)data;
-    size_t n = strlen(told);
-    snprintf(told + n, sizeof told - n, "%s: %s\n", kind, text);
+    size_t n = strlen(reported);
+    snprintf(reported + n, sizeof reported - n, "%s: %s\n", kind, text);
 }
 
 /* The findings of these tables, a line each. */
@@ -20,9 +20,9 @@ static void expect(const struct sku *sku, const struct table *a, const struct ta
     const struct table *tables[] = {a, b};
     struct table out;
     assert_int_equal(validate_tables(sku ? sku : &none, tables, b ? 2 : 1, &out), 0);
-    told[0] = '\0';
-    (void)findings_each(&out, add_told, NULL);
-    assert_string_equal(told, expected);
+    reported[0] = '\0';
+    (void)findings_each(&out, add_reported, NULL);
+    assert_string_equal(reported, expected);
     table_free(&out);
 }
 
@@ -33,7 +33,7 @@ static void begin(struct table *t, const struct table_kind *k)
 
 static void umask_row(struct table *t, double umask, const char *documented, const char *reading, const char *disagrees)
 {
-    for (int when = 0; when < 2; when++) { /* told once, however many rows there are */
+    for (int when = 0; when < 2; when++) { /* reported once, however many rows there are */
         table_add_row(t);
         table_put_number(t, "event", 0x28);
         table_put_number(t, "umask", umask);
@@ -146,7 +146,7 @@ TEST(no_transition_where_levels_are)
     table_free(&f);
 }
 
-/* Of 16 CPUs number 7 is faster, 3 and 4 are slower. */
+/* Among 16 CPUs number 7 is faster, 3 and 4 are slower. */
 static void add_cores(struct table *t, const char *kernel, double ghz)
 {
     for (unsigned cpu = 0; cpu < 16; cpu++) {

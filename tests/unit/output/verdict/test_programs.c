@@ -47,7 +47,7 @@ static unsigned bits_on(const char *cpu)
     return programs_bits_on(&all, &all.program[0], cpu);
 }
 
-/* Models and ranges, at their ends and beside, the default, and processors that do not tell what they are. */
+/* Models and ranges, at their ends and beside, the default, and processors that do not say what they are. */
 TEST(found_by_model)
 {
     struct machine_error err;
@@ -83,7 +83,7 @@ TEST(what_follows)
                                 .usual = KERNEL_HEAVY,
                                 .wide = true,
                                 .cpu = "CPU 06_55H"};
-    struct programs_told t = programs_compare(&a, &all.program[0]);
+    struct programs_advice t = programs_compare(&a, &all.program[0]);
     assert_int_equal(t.verdict, PROGRAM_DIFFERS);
     assert_string_equal(t.set, "-w");
     assert_int_equal(t.uses, 256);

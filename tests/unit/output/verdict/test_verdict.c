@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the verdict concludes of tables that were made by hand, against figures worked out by hand; its text and JSON
- * against files in tests/golden. */
+/* Verdicts on handmade tables, compared with figures worked out by hand; their text and JSON compared with files in
+ * tests/golden. */
 #include "output/verdict/verdict.h"
 #include "tables/registry.h"
 #include "tests/support/golden.h"
@@ -97,9 +97,9 @@ static void made_end(struct made *m)
     free(m);
 }
 
-static const struct verdict_side *conclude(struct made *m, const struct verdict_question *asked)
+static const struct verdict_side *conclude(struct made *m, const struct verdict_question *question)
 {
-    assert_int_equal(verdict_conclude(&m->tables, asked, NULL, &m->v), 0);
+    assert_int_equal(verdict_conclude(&m->tables, question, NULL, &m->v), 0);
     return &m->v.side[KERNEL_HEAVY];
 }
 
@@ -149,7 +149,7 @@ TEST(costs)
     s = &m->v.side[KERNEL_LIGHT];
     is_near(s->once_us[2].value, -60 + 100 - 100. * 3 / 8);
     is_near(s->width[2].overhead.value, (-60 + 62.5) / 2);
-    is_near(s->width[2].overhead.lo, 0); /* what was granted may still hold */
+    is_near(s->width[2].overhead.lo, 0); /* the level granted may still hold */
     is_near(s->width[2].after.value, 0);
     made_end(m);
 }
@@ -186,7 +186,7 @@ TEST(measured_ones_decide)
     assert_string_equal(s->why,
                         "at 10 % of wide work in bursts of 100 us, all widths take the same time within 1 %, as "
                         "measured");
-    /* what limits do not tell apart */
+    /* differences within the limits */
     table_set_limits(&m->burst_at, 1, "saves_us", 20, -5, 45);
     table_set_limits(&m->burst_at, 1, "saves128_us", 60, 50, 70);
     conclude(m, &usual);
@@ -197,7 +197,8 @@ TEST(measured_ones_decide)
     made_end(m);
 }
 
-/* What is lost once is lost once, however long the work takes then: where the frequency returns between bursts. */
+/* A loss that occurs once is counted once, however long the work then takes: where the frequency returns between
+ * bursts. */
 TEST(returning_frequency)
 {
     struct made *m = made_begin();
@@ -234,29 +235,29 @@ TEST(other_cores)
 TEST(computed_ones_decide)
 {
     struct made *m = made_begin();
-    struct verdict_question asked = usual;
-    asked.load.share = 0.5;
-    const struct verdict_side *s = conclude(m, &asked);
+    struct verdict_question question = usual;
+    question.load.share = 0.5;
+    const struct verdict_side *s = conclude(m, &question);
     assert_false(s->direct);
     is_near(s->cost.time[2].value, (31.25 + 100 / 0.8) / 200);
     assert_int_equal(s->bits, 512);
     assert_string_equal(s->why,
                         "at 50 % of wide work in bursts of 100 us, computed, of the time that 128fma takes at plain "
                         "frequency, 512fma takes 0.781 [0.780, 0.783], 256fma takes 0.833 [0.832, 0.835]");
-    asked.load.share = 0.1;
-    asked.speedup = 2;
-    s = conclude(m, &asked);
+    question.load.share = 0.1;
+    question.speedup = 2;
+    s = conclude(m, &question);
     assert_false(s->direct);
     is_near(s->width[1].rate.value, sqrt(2));
     is_near(s->width[2].rate.value, 2);
-    asked.speedup = NAN;
+    question.speedup = NAN;
     table_free(&m->burst);
     table_of(&m->burst, &table_burst);
     m->tables.burst_at[KERNEL_HEAVY] = NULL;
-    s = conclude(m, &asked);
+    s = conclude(m, &question);
     assert_int_equal(s->prefer, VERDICT_UNDECIDED);
     assert_string_equal(s->why,
-                        "what a burst of 512fma costs was not measured: table burst has none that are 5 ms apart, as "
+                        "the cost of a burst of 512fma was not measured: table burst has none that are 5 ms apart, as "
                         "with --brief; --verdict without --input measures it");
     made_end(m);
 }

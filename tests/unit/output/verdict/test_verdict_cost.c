@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether wide code pays, against times worked out by hand. */
+/* Tests if wide code pays, against times worked out by hand. */
 #include "output/verdict/verdict_cost.h"
 #include "tests/support/strict_memory.h"
 #include "tests/support/test.h"
@@ -55,7 +55,7 @@ TEST(never_back)
     assert_int_equal(v.prefer, VERDICT_ANY);
 }
 
-/* What limits do: a gain beyond them decides, one within them does not, and a missing figure is named. */
+/* The effect of limits: a gain beyond them decides, one within them does not, and a missing figure is named. */
 TEST(limits)
 {
     struct verdict_width w[] = {PLAIN,
@@ -149,7 +149,7 @@ TEST(loads_at_their_limits)
     assert_int_equal(verdict_cost(w, VERDICT_WIDTHS_MAX + 1, &usual, 1, &v), -1);
 }
 
-TEST(out_of_memory_is_told)
+TEST(out_of_memory_is_reported)
 {
     struct verdict_width w[] = {PLAIN};
     bool failed = true;

@@ -29,7 +29,7 @@ enum ending { END_PROPERLY, END_BY_EXIT, END_BY_ABORT };
 struct terminal {
     int master;
     pid_t shell;
-    int report, order; /* what the shell tells: 'S' stopped, 'E' ended; to it: go on */
+    int report, order; /* from the shell: 'S' stopped, 'E' ended; to it: go on */
     pid_t program;
     struct vt_screen *screen;
     struct termios modes; /* of before */
@@ -37,7 +37,7 @@ struct terminal {
 
 /* ---- in the session ---- */
 
-/* Shows results until it is told to quit. */
+/* Shows results until it is to quit. */
 static _Noreturn void run_program(enum ending ending)
 {
     struct profile_live *view;
@@ -203,7 +203,7 @@ static void resize(struct terminal *t, int lines, int columns)
     assert_int_equal(ioctl(t->master, TIOCSWINSZ, &size), 0);
 }
 
-/* What the shell reports next. */
+/* Returns the next byte from the shell. */
 static char hear_report(struct terminal *t)
 {
     char c = '\0';
@@ -378,7 +378,7 @@ TEST(hostile_names_are_shown_plain)
                                        "?"
                                        "?-9");
         (void)wait_for(&t, "h help");
-        /* what follows is where it is in all lines */
+        /* the rest is in the same place in all lines */
         const struct vt_cell *cell = t.screen->cell[line];
         assert_string_equal(cell[COLUMNS - 1].text, "0");
         assert_string_equal(cell[COLUMNS - 2].text, "2");

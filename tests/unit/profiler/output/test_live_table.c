@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the live view shows, without a terminal: orders, keys, columns, cells. */
+/* The contents of the live view, without a terminal: orders, keys, columns, cells. */
 #include "profiler/output/live_table.h"
 #include "tests/support/live_sample.h"
 #include "tests/support/test.h"
@@ -190,7 +190,7 @@ TEST(a_pause_shows_what_was)
     live_table_init(&t);
     t.by = LIVE_BY_OVERHEAD;
     press(&t, r, 'p');
-    live_sample_free(r); /* what is shown is the view's own */
+    live_sample_free(r); /* the view shows a copy of its own */
     assert_string_equal(on_screen(&t, later, SCREEN), "task-1000 task-1001 task-1002 task-1003");
     press(&t, later, 'A');
     press(&t, later, 'r');

@@ -75,7 +75,7 @@ TEST(long_names_keep_both_ends)
     assert_int_equal(strlen(profile_short_name(longest, 20, text)), 3 * 20);
 }
 
-TEST(models_are_told_from_machines)
+TEST(models_are_distinguished_from_machines)
 {
     struct profile_result r;
     sample_profile(&r);
@@ -99,7 +99,7 @@ TEST(models_are_told_from_machines)
     sample_profile_free(&r);
 }
 
-/* What a terminal gets is the same text but for its colours, which end where they began. */
+/* A terminal gets the same text except for colors, which end where they began. */
 TEST(colours_are_only_where_they_may_be)
 {
     struct profile_result r;
@@ -148,7 +148,7 @@ TEST(what_is_not_measured_is_said_with_its_remedy)
     has(text, "--params EXPORT.json");
     has(text, "no\n  frequency table\n");
     free(text);
-    /* --sources tells nothing apart where no core has two hyper-threads */
+    /* --sources distinguishes nothing where no core has two hyper-threads */
     r.info.cpus = r.info.cores;
     text = profile_text_of(&r, false, ROWS_PRINTED);
     has_not(text, "--sources");
@@ -191,7 +191,7 @@ TEST(nothing_is_claimed_that_limits_do_not_bear)
     sample_profile_free(&r);
 }
 
-TEST(turns_that_came_to_nothing_are_told)
+TEST(turns_that_came_to_nothing_are_reported)
 {
     struct profile_result r;
     sample_profile(&r);
@@ -324,7 +324,7 @@ TEST(broken_results_do_no_harm)
 }
 
 /* Any bits as numbers: what is printed has no "nan", no "inf" and lines that fit, and JSON is JSON. */
-TEST(any_figures_can_be_told)
+TEST(any_figures_can_be_reported)
 {
     uint64_t bits = 1;
     for (int round = 0; round < 300; round++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the dissertation found by simulation (5.3: figures 5.8, 5.9) and with schedulers (7.6.2, and F: the paper of
- * USENIX ATC 2021) comes out of the shipped workloads in sign and order, whatever the seed, on the modelled Gold 6130.
+ * The shipped workloads reproduce the dissertation's results by simulation (5.3: figures 5.8, 5.9) and with schedulers
+ * (7.6.2, and F: the paper of USENIX ATC 2021) in sign and order, whatever the seed, on the modelled Gold 6130.
  */
 #include <inttypes.h>
 
@@ -12,7 +12,7 @@
 
 enum { SEEDS = 20 };
 
-/* Of the program that is not, or not all, wide: as the dissertation has it, the benchmark. */
+/* Losses of the program that is not, or not all, wide: as the dissertation has it, the benchmark. */
 struct lost {
     double overhead, changing; /* fractions of its ideal time; changing: throttled and halted */
     uint64_t transitions;
@@ -96,7 +96,7 @@ static bool some_remains(const struct lost *stock, const struct lost *timeout, c
            stock->changing > 0.01;
 }
 
-/* What the sibling costs stays: 18.2, 15.2, 14.2 % there. */
+/* The cost of the sibling stays: 18.2, 15.2, 14.2 % there. */
 static bool little_is_won(const struct lost *stock, const struct lost *timeout, const struct lost *oracle)
 {
     return in_order(stock, timeout, oracle) && oracle->overhead > 0.7 * stock->overhead &&

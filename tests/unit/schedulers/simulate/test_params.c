@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a simulated processor is, read twice: by the simulator and by tests/support/slow_params.c, of random exports. */
+/* Parameters of a simulated processor, read twice from random exports: by the simulator and by
+ * tests/support/slow_params.c. */
 #include <inttypes.h>
 
 #include "schedulers/simulate/params.h"

@@ -290,7 +290,7 @@ TEST(text_is_at_most_100_columns_wide)
     sim_report_free(&r);
 }
 
-/* Of runs without a scheduler. */
+/* The findings of runs without a scheduler. */
 static char *findings_of(size_t n, const char *const policies[], const int64_t plain_us[])
 {
     struct sim_report r;

@@ -183,7 +183,7 @@ TEST(page_shows_what_was_bounded)
     has(page, "<li>wait from level 1 to 0: 600 us, between 500 and inf: not measured</li>");
     has(page, "<dt>CPUs</dt><dd>8, on 4 cores with hyper-threading</dd>");
     has(page, "<dt>active cores</dt><dd>always 16</dd>");
-    has(page, "Not asked for (<code>--what-if</code>).");
+    has(page, "Not requested (<code>--what-if</code>).");
     free(page);
     char *text = small_report_text(&r);
     has(text, "\n4 cores, 8 CPUs, hyper-threading, active cores always 16, recorded at 2.8 GHz, seed 5\n");

@@ -26,7 +26,7 @@ static void keep(struct expected *e, struct sim_row row)
     e->row[e->n++] = row;
 }
 
-/* What the header says, row by row. */
+/* Adds the rows that the header promises for this one. */
 static void expect(struct expected *e, struct sim_row row)
 {
     struct sim_row *last = e->n ? &e->row[e->n - 1] : NULL;

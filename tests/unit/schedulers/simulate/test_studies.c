@@ -138,7 +138,7 @@ TEST(what_if_is_sorted_by_what_helps)
         near(w.row[i].factor, expected[i].factor);
         near(round(1e6 * w.row[i].overhead), round(1e6 * expected[i].lost_us / IDEAL_US));
     }
-    /* nothing is left of what was asked */
+    /* nothing is left of the request */
     assert_int_equal(sim_run(p, &m.w, &(struct sim_options){.policy = SIM_STOCK}, &after, &err), MACHINE_OK);
     near(sim_times_overhead(&after.all), 280.0 / IDEAL_US);
     sim_result_free(&after);

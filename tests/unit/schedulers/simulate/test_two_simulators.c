@@ -34,7 +34,8 @@ static void rig_make(struct rig *rig)
     snprintf(rig->path, sizeof rig->path, "%s/export.json", rig->folder);
 }
 
-/* Whether there is such a processor: a level may lack its frequency in those that are not whole. */
+/* Draws a processor and its workload. Returns false if there is no such processor: a level may lack its frequency in
+ * those that are not whole. */
 static bool rig_draw(struct rig *rig, struct rng *r, bool whole, bool plain)
 {
     struct random_shape shape = random_shape(r);
@@ -156,7 +157,7 @@ static void adds_up(const struct rig *rig, const struct sim_result *r)
         assert_true(isnan(sim_times_overhead(&r->all)));
 }
 
-/* What an observer is shown of the cores. */
+/* The cores as an observer is shown them. */
 struct watch {
     int64_t until[MEMORY_CPUS_MAX]; /* the end of each core's last piece */
     int64_t level_ps[SIM_LEVELS_MAX], halted_ps;

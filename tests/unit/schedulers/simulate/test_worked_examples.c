@@ -83,8 +83,8 @@ static void example_idle(struct example *e, unsigned cpu, int64_t ps)
     memory_workload_add(&e->m, cpu, (struct sim_row){.ps = ps, .task = SIM_IDLE});
 }
 
-/* What is expected of one task: CPU time at levels, and of it throttled and halted; the end; ideal time; what it loses
- * to siblings. */
+/* Expected values of one task: CPU time at levels, and of it throttled and halted; the end; ideal time; the loss to
+ * siblings. */
 struct expected {
     int64_t level[3], throttled, halted, end;
     double ideal, smt;

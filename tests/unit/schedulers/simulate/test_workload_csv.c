@@ -89,7 +89,7 @@ TEST(rows_in_their_shortest_form)
     sim_workload_free(w);
 }
 
-TEST(misspelt_comments_are_told)
+TEST(misspelt_comments_are_reported)
 {
     struct sim_workload *w = workload_rig_opened(
         "# sibling: 0-1\n# a: b\n# active-cores: 4\n# recorded: today\n" HEAD "0,0,a,none\n0,1,-,\n", &nothing);
@@ -189,7 +189,7 @@ TEST(tasks_as_work)
                          "scheduler, each thread needs its own name");
 }
 
-/* What is wrong with a line after the header. */
+/* Checks that a line after the header is refused with this message. */
 static void line_refused(const char *line, const char *expected)
 {
     char text[300], message[400];

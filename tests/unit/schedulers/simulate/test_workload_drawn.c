@@ -34,7 +34,7 @@ static void each_row(const struct sim_source *s, unsigned stream, void (*see)(vo
             see(to, &rows[i]);
 }
 
-/* Whether independent estimates have this mean: Student's t; one time in 10000 it is refused although it is so. */
+/* Checks that independent estimates have this mean: Student's t; one time in 10000 it is refused although they do. */
 static void assert_mean(const char *what, const double *x, size_t n, double expected)
 {
     double mean = gsl_stats_mean(x, 1, n), error = gsl_stats_sd(x, 1, n) / sqrt((double)n);
@@ -66,7 +66,7 @@ static void see_deed(void *to, const struct sim_row *row)
     d->syscalls += row->syscall;
 }
 
-/* Of the n threads of a task; their number. */
+/* Reads the deeds of a task's threads; returns their number. */
 static size_t deeds_of(const struct sim_workload *w, const char *task, struct deeds out[STREAMS_MAX])
 {
     size_t n = 0;

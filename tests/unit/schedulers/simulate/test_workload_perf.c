@@ -524,7 +524,7 @@ TEST(malformed_recordings)
 
 enum { RANDOM_CPUS = 3, RANDOM_THREADS = 7 };
 
-/* What a random schedule does to its threads, in us. */
+/* The times of a random schedule's threads, in us. */
 struct schedule {
     int64_t now, since[RANDOM_CPUS], ran[RANDOM_THREADS], blocked[RANDOM_THREADS];
     int64_t asleep[RANDOM_THREADS];  /* since then; -1: it is not */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The table of bursts: a model gives back what follows from its parameters; without levels nothing is lost; the
- * break-even is where rows say it is, and nowhere where they do not tell.
+ * break-even is where rows say it is, and nowhere where they do not say.
  */
 #include "tables/burst/burst.h"
 #include "tables/registry.h"
@@ -84,10 +84,10 @@ TEST(test_nothing_is_lost_without_levels)
     struct estimate loss = estimates_of_table(&t, 0, "loss"), saves = estimates_of_table(&t, 0, "saves_us");
     assert_true(fabs(loss.value) < 2 * estimate_half(&loss) && estimate_half(&loss) < 2e-3);
     assert_true(saves.lo > 0);
-    char *told = rig_findings(&table_burst, &t);
-    assert_non_null(strstr(told, "A burst of 1e4 256fma every 100 us costs other code "));
-    assert_non_null(strstr(told, " us less than as 128fma."));
-    free(told);
+    char *findings = rig_findings(&table_burst, &t);
+    assert_non_null(strstr(findings, "A burst of 1e4 256fma every 100 us costs other code "));
+    assert_non_null(strstr(findings, " us less than as 128fma."));
+    free(findings);
     table_free(&t);
 }
 
@@ -128,7 +128,7 @@ TEST(test_where_it_breaks_even)
     assert_breakeven(NAN, NAN, NAN, (const double[]){-3, -2, -2, -3}, 0.5);
 }
 
-/* What does not fit into the time is no cell, and is refused where it is requested. */
+/* A burst that does not fit into the time is no cell, and is refused where it is requested. */
 TEST(test_cells_that_fit)
 {
     struct tables_options o;

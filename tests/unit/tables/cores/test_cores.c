@@ -49,11 +49,11 @@ TEST(test_unlike_cores_are_found)
         assert_true(table_says(&t, row, "throttle", wide ? "yes" : "no"));
         assert_true((table_text(&t, row, "core") != NULL) == (cpu >= 8));
     }
-    char *told = rig_findings(&table_cores, &t);
-    assert_non_null(strstr(told, "CPU 0-2, 4-7 3.70 GHz; CPU 3 3.64 GHz; CPU 8-15 3.59 GHz."));
+    char *findings = rig_findings(&table_cores, &t);
+    assert_non_null(strstr(findings, "CPU 0-2, 4-7 3.70 GHz; CPU 3 3.64 GHz; CPU 8-15 3.59 GHz."));
     assert_non_null(
-        strstr(told, "Throttled at first, of the cores for which this is known: 512fma on 16 of 16 cores."));
-    free(told);
+        strstr(findings, "Throttled at first, of the cores for which this is known: 512fma on 16 of 16 cores."));
+    free(findings);
     table_free(&t);
 }
 
@@ -97,8 +97,8 @@ TEST(test_what_has_no_limits_is_in_no_group)
     table_put_number(&t, "freq_ghz", 3);
     assert_int_equal(table_cores.conclude(&t), 0);
     assert_true(isnan(table_number(&t, 0, "group")));
-    char *told = rig_findings(&table_cores, &t);
-    assert_string_equal(told, "");
-    free(told);
+    char *findings = rig_findings(&table_cores, &t);
+    assert_string_equal(findings, "");
+    free(findings);
     table_free(&t);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is printed of a table energy, to the letter. */
+/* The printed table energy, to the letter. */
 #include "tables/energy/energy.h"
 #include "tests/support/table_rig.h"
 #include "tests/support/test.h"
@@ -42,7 +42,7 @@ TEST(rows_and_what_they_say)
     table_free(&t);
 }
 
-/* What does not fit stands below, with the kernel, the cores and how the frequency came about again. */
+/* Text that does not fit is printed below, with the kernel, the cores and how the frequency came about again. */
 TEST(long_names_leave_room_for_less)
 {
     struct table t;

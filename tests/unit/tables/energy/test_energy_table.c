@@ -261,7 +261,7 @@ static struct {
     struct machine_ops ops;
     enum fixing fixing;
     double longest_us;      /* of a repetition */
-    double asked_us;        /* for the longest */
+    double requested_us;    /* for the longest */
     double reading_seconds; /* a reading takes so long, at the power of PAUSE on the measured core */
     double extra_joules, extra_seconds, watts;
     unsigned other_package; /* so many cores are active there, too */
@@ -294,7 +294,7 @@ static int odd_run(struct machine *m, const struct run_request *r, struct record
     (void)m;
     for (size_t i = 0; i < r->n_segments; i++)
         us += r->segments[i].duration_us;
-    odd.asked_us = fmax(odd.asked_us, us);
+    odd.requested_us = fmax(odd.requested_us, us);
     if (us > odd.longest_us)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "a repetition of %g us is too long", us);
     return odd.model.ops->run(&odd.model, r, out, err);
@@ -373,10 +373,10 @@ TEST(frequency_that_is_fixed_already)
         assert_true(table_number(&t, i, "freq_ghz") == 2.0);
         compare(&t, i, "package_watts", m.idle_watts + core_watts(&m, table_text(&t, i, "kernel"), 2.0));
     }
-    bool told = false;
+    bool reported = false;
     for (size_t i = 0; i < t.n_missing; i++)
-        told = told || strstr(t.missing[i].why, "512fma ran at 1.900 GHz");
-    assert_true(told);
+        reported = reported || strstr(t.missing[i].why, "512fma ran at 1.900 GHz");
+    assert_true(reported);
     table_free(&t);
 }
 
@@ -410,8 +410,8 @@ TEST(slow_readings_cost_nothing)
     o.kernels[0] = rig_payload("128fma");
     measure_odd(&m, &o, &t);
     compare_row(&m, &t, find(&t, "128fma", 1, "automatic"));
-    assert_true(odd.asked_us >= ENERGY_READINGS * odd.reading_seconds * 1e6);
-    assert_true(odd.asked_us <= 1.2 * ENERGY_READINGS * odd.reading_seconds * 1e6);
+    assert_true(odd.requested_us >= ENERGY_READINGS * odd.reading_seconds * 1e6);
+    assert_true(odd.requested_us <= 1.2 * ENERGY_READINGS * odd.reading_seconds * 1e6);
     table_free(&t);
 }
 
@@ -438,7 +438,7 @@ TEST(cores_of_another_package_are_not_counted)
 }
 
 /* PAUSE requests no license: at the automatic frequency it runs faster than wide code. */
-TEST(pause_at_another_frequency_is_told)
+TEST(pause_at_another_frequency_is_reported)
 {
     struct tables_options o = brief();
     struct model m;
@@ -475,7 +475,7 @@ TEST(pause_at_another_frequency_is_told)
     table_free(&t);
 }
 
-/* What a second thread of a core executes is not counted. */
+/* The instructions of a core's second thread are not counted. */
 TEST(siblings_are_refused)
 {
     struct tables_options o = brief();
@@ -500,7 +500,7 @@ TEST(siblings_are_refused)
     machine.ops->close(&machine);
 }
 
-TEST(what_was_used_is_told)
+TEST(what_was_used_is_reported)
 {
     struct tables_options o = brief();
     struct model m;

@@ -94,7 +94,7 @@ static void coarse(struct model *m, double step_ns, double first, double second,
     m->no_counters = true;
     m->counts_licenses = m->counts_throttle = false;
     m->tsc_step_ns = step_ns;
-    m->world.wander = (struct model_wander){.sigma = {sigma}, .us = {1e5}};
+    m->scenario.wander = (struct model_wander){.sigma = {sigma}, .us = {1e5}};
     for (size_t i = 0; i < m->n_turbo; i++) {
         m->turbo[i].ghz[1] = m->turbo[i].ghz[0] * (1 - first);
         m->turbo[i].ghz[2] = m->turbo[i].ghz[1] * (1 - second);
@@ -106,7 +106,7 @@ static void coarse(struct model *m, double step_ns, double first, double second,
 TEST(test_coarse_clocks_tell_levels)
 {
     static const double steps[] = {0, 0.02, 0.03, 0.04}, sigmas[] = {0, 0.002, 0.006};
-    size_t told[3] = {0}, rows[3] = {0};
+    size_t reported[3] = {0}, rows[3] = {0};
     for (unsigned i = 0; i < rng_rounds(12); i++) {
         static struct model m;
         struct tables_options o;
@@ -123,16 +123,16 @@ TEST(test_coarse_clocks_tell_levels)
         for (size_t row = 0; row < t.n_rows; row++) {
             double level = table_number(&t, row, "level");
             rows[floats]++;
-            told[floats] += !isnan(level);
+            reported[floats] += !isnan(level);
             if (!isnan(level) && level != (first > 0 ? true_level(&m, text(&t, row, "kernel")) : 0))
                 fail_msg("table %u (%g, %g, floats by %g), %s: level %g", i, first, second, sigmas[floats],
                          text(&t, row, "kernel"), level);
         }
         table_free(&t);
     }
-    print_message("levels told: %zu of %zu, %zu of %zu and %zu of %zu where it floats by 0.2 and 0.6 %%\n", told[0],
-                  rows[0], told[1], rows[1], told[2], rows[2]);
-    assert_true(told[0] > rows[0] * 2 / 3);
+    print_message("levels reported: %zu of %zu, %zu of %zu and %zu of %zu where it floats by 0.2 and 0.6 %%\n",
+                  reported[0], rows[0], reported[1], rows[1], reported[2], rows[2]);
+    assert_true(reported[0] > rows[0] * 2 / 3);
 }
 
 TEST(test_a_cell_depends_on_nothing_else)
@@ -390,8 +390,8 @@ TEST(test_levels_by_ratio_where_it_floats)
         m.no_counters = true;
         m.counts_licenses = m.counts_throttle = false;
         m.tsc_step_ns = 1;
-        m.world.gap_us = 1e5;
-        m.world.wander = (struct model_wander){.sigma = {seed % 2 ? 0.02 : 0.06, 0}, .us = {1e6, 0}};
+        m.scenario.gap_us = 1e5;
+        m.scenario.wander = (struct model_wander){.sigma = {seed % 2 ? 0.02 : 0.06, 0}, .us = {1e6, 0}};
         options.seed = seed;
         options.brief = true;
         options.runs = 0;
@@ -403,7 +403,7 @@ TEST(test_levels_by_ratio_where_it_floats)
         rig_measure(&table_frequency, &m, &options, &t);
         assert_string_equal(table_setting(&t, FREQUENCY_RATIO_TO), "64add");
         assert_non_null(strstr(table_setting(&t, "steps"), "floats"));
-        bool told = strstr(table_setting(&t, "steps"), "levels by the ratio to 64add") != NULL;
+        bool reported = strstr(table_setting(&t, "steps"), "levels by the ratio to 64add") != NULL;
         for (size_t row = 0; row < t.n_rows; row++) {
             size_t k = 0;
             while (strcmp(kernels[k], text(&t, row, "kernel")) != 0)
@@ -412,12 +412,12 @@ TEST(test_levels_by_ratio_where_it_floats)
             assert_true(table_number(&t, row, "ratio_lo") <= ratios[k] * 1.0005 &&
                         table_number(&t, row, "ratio_hi") >= ratios[k] * 0.9995);
             assert_true(table_number(&t, row, "ratio_hi") - table_number(&t, row, "ratio_lo") < 0.01 * ratios[k]);
-            assert_true(!told || (int)table_number(&t, row, "level") == levels[k]);
-            assert_string_equal(text(&t, row, "level_source"), told ? "ratio" : "");
+            assert_true(!reported || (int)table_number(&t, row, "level") == levels[k]);
+            assert_string_equal(text(&t, row, "level_source"), reported ? "ratio" : "");
             assert_string_equal(text(&t, row, "group"), "no steps");
         }
-        right += told;
-        if (told) {
+        right += reported;
+        if (reported) {
             char *shown = printed(&t, NULL), *found = printed(&t, table_frequency.findings);
             assert_non_null(strstr(shown, "Levels by the ratio to 64add"));
             assert_non_null(strstr(shown, "L2 by ratio:"));
@@ -428,7 +428,7 @@ TEST(test_levels_by_ratio_where_it_floats)
         }
         table_free(&t);
     }
-    print_message("levels told in %u of %u\n", right, cases);
+    print_message("levels reported in %u of %u\n", right, cases);
     assert_int_equal(right, cases);
 }
 
@@ -558,10 +558,10 @@ TEST(test_limits_of_hybrid_parts)
     }
 }
 
-/* ---- neighbours that come and go ---- */
+/* ---- neighbors that come and go ---- */
 
-/* What chains are believed to cost is off by 10 cycles or so. By chains of 40 adds the frequencies of such a machine
- * were off by up to 3 %; those of a repetition still are by a tenth of that. */
+/* The supposed cost of chains is off by 10 cycles or so. By chains of 40 adds the frequencies of such a machine were
+ * off by up to 3 %; those of a repetition still are by a tenth of that. */
 TEST(test_neighbours_slow_the_clock)
 {
     struct model model;

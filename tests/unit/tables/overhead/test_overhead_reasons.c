@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the table overhead does not tell, and why: frequencies that move by themselves, differences that are no costs,
- * changes that are too small or seen once. A wrong figure is worse than none.
- */
+/* Values that the table overhead withholds, and why: frequencies that move by themselves, differences that are no
+ * costs, changes that are too small or seen once. A wrong figure is worse than none. */
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/overhead_truth.h"
@@ -98,7 +96,7 @@ TEST(costs_hold_where_the_frequency_moves)
 {
     struct overhead_truth e;
     struct model m;
-    size_t told = 0;
+    size_t reported = 0;
     rig_load("xeon-gold-6130", &m);
     overhead_truth(&m, "128fma", "512fma", 16, &e);
     static const struct {
@@ -116,10 +114,10 @@ TEST(costs_hold_where_the_frequency_moves)
             if (fabs(down - e.down_us) > 2 * half)
                 fail_msg("waves of %g us, %g: down %.2f us, not %.2f", waves[i].period_us, waves[i].size, down,
                          e.down_us);
-            told += isfinite(down);
+            reported += isfinite(down);
             table_free(&t);
         }
-    assert_true(told >= 4);
+    assert_true(reported >= 4);
 }
 
 /* The last quarter of the repetitions runs 3 % slower, all of it or before the switch alone. */
@@ -141,7 +139,7 @@ TEST(costs_hold_where_the_frequency_steps)
     }
 }
 
-/* What moves by little is measured, and the truth is within the limits. */
+/* Small movements are measured, and the truth is within the limits. */
 TEST(small_movements_are_within_the_limits)
 {
     struct overhead_truth e;
@@ -173,7 +171,7 @@ static void slow_to_ask(struct model *m)
             m->demands[i].count = 2500000;
 }
 
-TEST(a_gain_is_not_told_as_a_cost)
+TEST(a_gain_is_not_reported_as_a_cost)
 {
     struct overhead_truth e;
     struct model m;

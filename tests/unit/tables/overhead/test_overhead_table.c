@@ -47,7 +47,7 @@ static bool same_absence(double seen, double want)
     return isnan(seen) == isnan(want);
 }
 
-/* Whether a row is what the parameters say; else tells both. */
+/* Returns true if a row agrees with the parameters; otherwise prints both. */
 static bool row_is_true(const struct model *m, const struct table *t, size_t row)
 {
     struct overhead_truth e;
@@ -86,13 +86,13 @@ static void check_form(const struct table *t, size_t row, unsigned runs)
     double used = table_number(t, row, "n") + (changes ? table_number(t, row, "up_n") : 0);
     assert_true(used > 0 && used <= runs * (changes ? 2 : 1));
     assert_true(changes == (table_text(t, row, "assumption") != NULL));
-    bool told = false;
+    bool reported = false;
     for (size_t i = 0; i < t->n_missing && !changes; i++)
-        told = told || (table_missing_number(t, i, "active_cores") == table_number(t, row, "active_cores") &&
-                        strcmp(table_missing_text(t, i, "from"), table_text(t, row, "from")) == 0 &&
-                        table_missing_text(t, i, "to") &&
-                        strcmp(table_missing_text(t, i, "to"), table_text(t, row, "to")) == 0);
-    assert_true(changes || told);
+        reported = reported || (table_missing_number(t, i, "active_cores") == table_number(t, row, "active_cores") &&
+                                strcmp(table_missing_text(t, i, "from"), table_text(t, row, "from")) == 0 &&
+                                table_missing_text(t, i, "to") &&
+                                strcmp(table_missing_text(t, i, "to"), table_text(t, row, "to")) == 0);
+    assert_true(changes || reported);
 }
 
 static void check_model(const struct model *m, const struct tables_options *o, size_t rows)
@@ -252,25 +252,25 @@ TEST(cells_stand_alone)
 static int stop_at_once(void *data, const struct table_kind *k, size_t done, size_t n, double part)
 {
     (void)k, (void)done, (void)n;
-    unsigned *asked = data;
-    ++*asked;
+    unsigned *polls = data;
+    ++*polls;
     return part > 0.001;
 }
 
-TEST(stops_when_told)
+TEST(stops_when_requested)
 {
     struct model m;
     struct machine machine;
     struct machine_error err;
     struct table t;
-    unsigned asked = 0;
-    struct tables_watch watch = {.progress = stop_at_once, .data = &asked};
+    unsigned polls = 0;
+    struct tables_watch watch = {.progress = stop_at_once, .data = &polls};
     rig_load("xeon-gold-6130", &m);
     assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
     assert_int_equal(tables_measure(&table_overhead, &machine, options(NULL, 0, 100), NULL, &watch, &t, &err),
                      MACHINE_FAILED);
     assert_string_equal(err.text, "interrupted");
-    assert_true(asked > 1 && asked < 40);
+    assert_true(polls > 1 && polls < 40);
     machine.ops->close(&machine);
 }
 

@@ -103,7 +103,7 @@ TEST(the_published_waits_come_back)
     }
     check_wait(&t, "512or", 2, 2 * m.wait_us, 0.1);
     assert_true(row(&t, "wait", "512fma", NULL, 2) == SIZE_MAX && row(&t, "wait", "256fma", NULL, 2) == SIZE_MAX);
-    /* what requests the same level keeps it; what requests a lower one does not */
+    /* code that requests the same level keeps it; code that requests a lower one does not */
     check_rearm(&t, "256fma", "512or", true, m.wait_us);
     check_rearm(&t, "512or", "256fma", true, m.wait_us);
     check_rearm(&t, "512fma", "512or", false, m.wait_us);
@@ -210,7 +210,7 @@ TEST(slower_wide_code_moves_no_rise)
     table_free(&t);
 }
 
-TEST(a_rise_by_less_than_a_hundredth_is_told)
+TEST(a_rise_by_less_than_a_hundredth_is_reported)
 {
     struct model m;
     struct table t;
@@ -251,7 +251,7 @@ TEST(few_cores_are_tried_where_all_show_nothing)
     table_free(&t);
 }
 
-TEST(how_it_was_measured_is_told)
+TEST(how_it_was_measured_is_reported)
 {
     static const char *const settings[] = {"runs",       "runs_rearm", "runs_toggle", "period_us", "warmup_us",
                                            "observe_us", "search_us",  "burst_us",    "toggle_us"};

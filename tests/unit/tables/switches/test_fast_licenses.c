@@ -35,10 +35,10 @@ static void load_fast(struct model *m)
     m->halt_us = HALT_US;
     m->halt_sigma_us = 0.1;
     m->fixed_work = true; /* as the sampler of such a guest has them */
-    m->world.wander.step = 0.0244;
-    m->world.wander.step_us = 1e6;
-    m->world.carries = true;
-    m->world.gap_us = 300;
+    m->scenario.wander.step = 0.0244;
+    m->scenario.wander.step_us = 1e6;
+    m->scenario.carries = true;
+    m->scenario.gap_us = 300;
 }
 
 static void see(const struct model *m, const char *from, const char *to, uint64_t seed, struct switches_seen *seen)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a machine is asked to run so that a switch is held against its own first kernel and against either kernel alone,
- * in turn with the repetitions. */
+/* Requests to a machine for a guarded switch: it is compared with its own first kernel and with either kernel alone, in
+ * turn with the repetitions. */
 #include "probes/sample_cost.h"
 #include "probes/guarded.h"
 #include "tests/support/model_rig.h"
@@ -8,18 +8,18 @@
 
 enum { RUNS = 16 };
 
-/* A modelled machine, and what it was asked to run: of each kind how many, and the last. */
-enum asked { SWITCH, COPY, FIRST_ALONE, SECOND_ALONE, ASKED };
+/* A modelled machine, and the repetitions requested of it: of each kind how many, and the last. */
+enum requested { SWITCH, COPY, FIRST_ALONE, SECOND_ALONE, REQUESTED };
 static struct {
     const struct machine_ops *inner;
     const char *from, *to;
-    unsigned n[ASKED], unsure; /* `unsure`: anything else */
-    size_t segments[ASKED];
-    struct segment last[ASKED][5];
+    unsigned n[REQUESTED], unsure; /* `unsure`: anything else */
+    size_t segments[REQUESTED];
+    struct segment last[REQUESTED][5];
     double longest_us; /* recorded of the second kernel */
 } spy;
 
-static enum asked what_is_asked(const struct run_request *r)
+static enum requested what_is_requested(const struct run_request *r)
 {
     size_t n = r->n_segments; /* after what is recorded beside a switch the second kernel runs, as after a switch */
     while (n > 2 && !r->segments[n - 1].sampled && !strcmp(r->segments[n - 1].payload.name, spy.to))
@@ -32,15 +32,15 @@ static enum asked what_is_asked(const struct run_request *r)
         return COPY;
     if (!before->sampled && !strcmp(before->payload.name, last->payload.name))
         return !strcmp(last->payload.name, spy.from) ? FIRST_ALONE : SECOND_ALONE;
-    return ASKED;
+    return REQUESTED;
 }
 
 static int run_spied(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
 {
     if (r->repetition >= SAMPLE_COST_REPETITION)
         return spy.inner->run(m, r, out, err);
-    enum asked what = r->n_segments >= 2 && r->n_segments <= 5 ? what_is_asked(r) : ASKED;
-    if (what == ASKED) {
+    enum requested what = r->n_segments >= 2 && r->n_segments <= 5 ? what_is_requested(r) : REQUESTED;
+    if (what == REQUESTED) {
         spy.unsure++;
     } else {
         spy.n[what]++;
@@ -83,7 +83,7 @@ static void measure_spied(const char *from, const char *to, bool counters, doubl
     assert_int_equal(spy.unsure, 0);
 }
 
-static void expect_segment(enum asked what, size_t i, const char *kernel, double us, bool sampled)
+static void expect_segment(enum requested what, size_t i, const char *kernel, double us, bool sampled)
 {
     const struct segment *s = &spy.last[what][i];
     assert_string_equal(s->payload.name, kernel);
@@ -111,12 +111,12 @@ TEST(a_switch_is_recorded_beside_its_kernels)
     }
 }
 
-/* What leaves upper halves in use must come before the second kernel, too. */
+/* Code that leaves upper halves in use must run before the second kernel, too. */
 TEST(a_dirty_kernel_comes_before_both)
 {
     measure_spied("256fma-dirty", "128or", true, 0);
     for (int i = 0; i < 2; i++) {
-        enum asked what = i ? SECOND_ALONE : FIRST_ALONE;
+        enum requested what = i ? SECOND_ALONE : FIRST_ALONE;
         assert_int_equal(spy.segments[what], 4);
         expect_segment(what, 0, "256fma-dirty", 200, false);
         expect_segment(what, 1, i ? "128or" : "256fma-dirty", 20000, false);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What begins before a recording and what ends after it, in the tables of switches: throttling and waits longer than
- * the usual recording, recordings that are asked to be too short, a machine that keeps its state from one repetition
- * to the next, and one whose frequency floats.
+ * Effects that begin before a recording or end after it, in the tables of switches: throttling and waits longer than
+ * the usual recording, recordings that are requested too short, a machine that keeps its state from one repetition to
+ * the next, and one whose frequency floats.
  */
 #include "probes/guarded.h"
 #include "tables/registry.h"
@@ -102,7 +102,7 @@ TEST(long_waits_are_seen_whole)
     }
 }
 
-/* What 5 ms do not show, a recording of 500 ms does. */
+/* A recording of 500 ms shows what one of 5 ms does not. */
 TEST(a_long_wait_is_observed_for_longer)
 {
     struct model m;
@@ -252,7 +252,7 @@ static void make_one_line(char *text)
 }
 
 /* Where the warm-up was requested, the reason is reported and nothing else. */
-TEST(a_short_warm_up_is_told)
+TEST(a_short_warm_up_is_reported)
 {
     struct model m;
     struct table t;
@@ -278,7 +278,7 @@ static bool holds_both(const struct estimate *e, double ghz, double factor)
     return e->hi > ghz * 0.999 && e->lo < ghz * factor * 1.001;
 }
 
-/* Whether the change was found, with limits that hold all repetitions. */
+/* Returns true if the change was found, with limits that cover all repetitions. */
 static bool slow_repetitions_are_kept(const struct model *m, const char *from, const char *to, uint64_t seed)
 {
     struct machine machine;
@@ -298,15 +298,15 @@ static bool slow_repetitions_are_kept(const struct model *m, const char *from, c
         late += strstr(seen.result.invalid[i].why, "not back") != NULL;
     if (late)
         fail_msg("seed %u: %u of %u are discarded as not back", (unsigned)seed, late, s.runs);
-    bool told = false;
+    bool reported = false;
     for (size_t i = 0; i < seen.phases.n_warnings; i++)
-        told = told || strstr(seen.phases.warnings[i], "frequency from beginning to end");
-    if (!told)
-        fail_msg("seed %u: a share of %.2f at %.2f: no warning", (unsigned)seed, m->world.limit_share,
-                 m->world.limit_factor);
+        reported = reported || strstr(seen.phases.warnings[i], "frequency from beginning to end");
+    if (!reported)
+        fail_msg("seed %u: a share of %.2f at %.2f: no warning", (unsigned)seed, m->scenario.limit_share,
+                 m->scenario.limit_factor);
     const struct phases *p = &seen.phases;
-    bool held = p->n_transitions == 1 && p->n_levels >= 2 && holds_both(&p->levels[0], 2.8, m->world.limit_factor) &&
-                holds_both(&p->levels[p->n_levels - 1], 1.9, m->world.limit_factor);
+    bool held = p->n_transitions == 1 && p->n_levels >= 2 && holds_both(&p->levels[0], 2.8, m->scenario.limit_factor) &&
+                holds_both(&p->levels[p->n_levels - 1], 1.9, m->scenario.limit_factor);
     guarded_free(&seen);
     machine.ops->close(&machine);
     return held;
@@ -322,11 +322,11 @@ TEST(limited_repetitions_have_come_back)
         struct model m;
         rig_load("xeon-gold-6130", &m);
         m.n_interrupts = 0; /* one restarts the wait: that repetition ends elsewhere */
-        m.world.limit_share = rng_range(&x, 0.1, 0.45);
-        m.world.limit_factor = rng_range(&x, 0.7, 0.96);
+        m.scenario.limit_share = rng_range(&x, 0.1, 0.45);
+        m.scenario.limit_factor = rng_range(&x, 0.7, 0.96);
         held += slow_repetitions_are_kept(&m, i % 3 ? "128fma" : "512fma", i % 3 ? "512fma" : "128fma", i + 1);
     }
-    print_message("in %u of %u worlds the change is found and the limits hold all repetitions\n", held, n);
+    print_message("in %u of %u scenarios the change is found and the limits hold all repetitions\n", held, n);
     assert_true(held >= n * 9 / 10);
 }
 
@@ -335,12 +335,12 @@ TEST(limited_repetitions_have_come_back)
 TEST(a_clock_that_changes_is_not_late)
 {
     struct model m;
-    unsigned told = 0, n = rng_rounds(60);
+    unsigned reported = 0, n = rng_rounds(60);
     rig_load("generic-no-licence", &m);
-    m.world.wander.step = 0.026;
-    m.world.wander.step_us = 20e3;
-    m.world.carries = true;
-    m.world.gap_us = 300;
+    m.scenario.wander.step = 0.026;
+    m.scenario.wander.step_us = 20e3;
+    m.scenario.carries = true;
+    m.scenario.gap_us = 300;
     for (unsigned i = 0; i < n; i++) {
         struct machine machine;
         struct machine_error err;
@@ -357,10 +357,10 @@ TEST(a_clock_that_changes_is_not_late)
         assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
         if (guarded_switch(&g, &s, &seen, &err))
             fail_msg("seed %u: %s", i + 1, err.text);
-        told += strstr(seen.unsettled, "not back") != NULL;
+        reported += strstr(seen.unsettled, "not back") != NULL;
         guarded_free(&seen);
         machine.ops->close(&machine);
     }
-    if (told)
-        fail_msg("%u of %u: not back at its own frequency", told, n);
+    if (reported)
+        fail_msg("%u of %u: not back at its own frequency", reported, n);
 }

@@ -75,7 +75,7 @@ static double reach_of(const struct table *t, const char *kernel, const char *co
 
 /*
  * All rows, and that no phase of the model is without its row. Left out is what holds a phase shorter than four samples
- * of 1 us: that, and where its neighbours begin and end, is not resolved (README, Limits).
+ * of 1 us: that, and where its neighbors begin and end, is not resolved (README, Limits).
  */
 static size_t check_rows(const struct model *m, const struct table *t)
 {
@@ -161,10 +161,10 @@ TEST(no_reach_where_rates_are_not_of_one)
         struct tables_options o;
         rig_load_plain("xeon-gold-6130", &m);
         m.throttle_distance = floor(rng_range(&r, 110, 160));
-        m.world.sibling = (struct model_sibling){.share = rng_range(&r, 0.2, 0.65),
-                                                 .chain_factor = 1,
-                                                 .period_us = rng_log(&r, 20, 800),
-                                                 .factor = rng_range(&r, 0.4, 0.8)};
+        m.scenario.sibling = (struct model_sibling){.share = rng_range(&r, 0.2, 0.65),
+                                                    .chain_factor = 1,
+                                                    .period_us = rng_log(&r, 20, 800),
+                                                    .factor = rng_range(&r, 0.4, 0.8)};
         tables_options_default(&o);
         o.runs = 20;
         o.seed = k;
@@ -207,7 +207,7 @@ static void measure_512or(const struct model *m, unsigned runs, unsigned seed, s
     rig_measure(&table_throttle, m, &o, t);
 }
 
-/* Whether a row is a decided one of that switch. */
+/* Returns true if a row is a decided one of that switch. */
 static bool of_512or(const struct table *t, size_t row)
 {
     return is_part(t, row, "phase") && strcmp(table_text(t, row, "to"), "512or") == 0 &&
@@ -221,15 +221,15 @@ static void draw_cold(struct model *m, struct rng *r, double *ratio, double *us)
     *us = rng_range(r, 14, 45);
     throttle_once(m, *ratio, *us);
     m->halt_us = rng_chance(r, 0.5) ? m->halt_us : 0;
-    m->world.cold_us = rng_range(r, 5, 0.6 * *us);
-    m->world.cold_factor = rng_range(r, 0.2, 0.6);
-    m->counts_throttle = rng_chance(r, 0.2); /* what is counted is known to be throttled */
+    m->scenario.cold_us = rng_range(r, 5, 0.6 * *us);
+    m->scenario.cold_factor = rng_range(r, 0.2, 0.6);
+    m->counts_throttle = rng_chance(r, 0.2); /* counted throttling is certain */
 }
 
 /* Cold code hides when throttling begins: the limits allow for all of that, and the ratio is that of what follows. */
 TEST(throttling_that_begins_in_cold_code)
 {
-    unsigned told = 0, denied = 0, hidden = 0, trials = rng_rounds(24);
+    unsigned reported = 0, denied = 0, hidden = 0, trials = rng_rounds(24);
     struct rng r;
     rng_init(&r, 23, 0);
     for (unsigned k = 0; k < trials; k++) {
@@ -244,20 +244,20 @@ TEST(throttling_that_begins_in_cold_code)
             const char *note = table_text(&t, row, "note");
             double lo = table_number(&t, row, "duration_us_lo"), hi = table_number(&t, row, "duration_us_hi");
             double seen = table_number(&t, row, "ipc_ratio");
-            told++;
+            reported++;
             hidden += note && strstr(note, "may have begun that much later") != NULL;
             if (table_number(&t, row, "phase") == 1 && lo <= us && us <= hi && fabs(seen / ratio - 1) < 0.03)
                 continue;
             denied++;
             print_message("%.1f us at %.3f, cold %.1f us at %.2f: phase %.0f, %.1f [%.1f, %.1f] us at %.3f\n", us,
-                          ratio, m.world.cold_us, m.world.cold_factor, table_number(&t, row, "phase"),
+                          ratio, m.scenario.cold_us, m.scenario.cold_factor, table_number(&t, row, "phase"),
                           table_number(&t, row, "duration_us"), lo, hi, seen);
         }
         table_free(&t);
     }
-    print_message("of %u throttled phases %u told, %u of them with a begin in doubt, %u denied\n", trials, told, hidden,
-                  denied);
-    assert_true(20 * denied <= told); /* of 95 % limits */
+    print_message("of %u throttled phases %u reported, %u of them with a begin in doubt, %u denied\n", trials, reported,
+                  hidden, denied);
+    assert_true(20 * denied <= reported); /* of 95 % limits */
     assert_true(hidden >= trials / 6);
 }
 
@@ -265,7 +265,7 @@ TEST(throttling_that_begins_in_cold_code)
  * it, where the core stays at its frequency until then and changes it without a halt, or no ratio is reported. */
 TEST(chains_that_are_throttled_are_in_the_limits)
 {
-    unsigned told = 0, untold = 0, denied = 0, apart = 0, trials = rng_rounds(20);
+    unsigned reported = 0, undecided = 0, denied = 0, apart = 0, trials = rng_rounds(20);
     struct rng r;
     rng_init(&r, 29, 0);
     for (unsigned k = 0; k < trials; k++) {
@@ -284,10 +284,10 @@ TEST(chains_that_are_throttled_are_in_the_limits)
             double seen = table_number(&t, row, "ipc_ratio"), lo = table_number(&t, row, "ipc_ratio_lo");
             double hi = table_number(&t, row, "ipc_ratio_hi");
             if (isnan(seen)) {
-                untold++;
+                undecided++;
                 continue;
             }
-            told++;
+            reported++;
             apart += fabs(seen / ratio - 1) > 0.05;
             if (lo <= 1.01 * ratio && hi >= 0.99 * ratio)
                 continue;
@@ -296,16 +296,16 @@ TEST(chains_that_are_throttled_are_in_the_limits)
         }
         table_free(&t);
     }
-    print_message("of %u ratios %u told, %u undecided; of those told %u off by 5 %%, %u denied\n", trials, told, untold,
-                  apart, denied);
-    assert_true(3 * told >= trials && apart >= trials / 5);
+    print_message("of %u ratios %u reported, %u undecided; of those reported %u off by 5 %%, %u denied\n", trials,
+                  reported, undecided, apart, denied);
+    assert_true(3 * reported >= trials && apart >= trials / 5);
     assert_true(denied * 20 <= trials);
 }
 
 /* Two repetitions that differ by so much that the limits reach down to 0 do not show that there is any. */
-TEST(what_may_take_no_time_is_not_told)
+TEST(what_may_take_no_time_is_not_reported)
 {
-    unsigned told = 0, not_told = 0;
+    unsigned reported = 0, not_reported = 0;
     struct model m;
     struct table t;
     throttle_once(&m, 0.25, 12);
@@ -314,11 +314,11 @@ TEST(what_may_take_no_time_is_not_told)
     for (size_t row = 0; row < t.n_rows; row++) {
         if (strncmp(table_text(&t, row, "to"), "512or", 5) != 0 || is_part(&t, row, "reach"))
             continue;
-        told += table_number(&t, row, "phase") > 0;
-        not_told += table_number(&t, row, "phase") == 0;
+        reported += table_number(&t, row, "phase") > 0;
+        not_reported += table_number(&t, row, "phase") == 0;
         assert_false(table_number(&t, row, "duration_us_lo") <= 0);
     }
-    assert_true(told > 0 && not_told > 0);
+    assert_true(reported > 0 && not_reported > 0);
     table_free(&t);
 }
 
@@ -359,7 +359,7 @@ static void phase_row(struct table *t, const char *from, const char *to, unsigne
         table_put_number(t, "ipc_ratio", ratio);
 }
 
-static char *told(const struct table *t)
+static char *reported(const struct table *t)
 {
     char *text = rig_printed(&table_throttle, t);
     assert_null(strstr(text, "nan"));
@@ -379,7 +379,7 @@ TEST(unlike_pairs_are_not_mixed)
     phase_row(&t, "64add", "512or", 16, 19.9, 0.249);
     phase_row(&t, "128or", "512or", 16, 4.8, 0.91);
     phase_row(&t, "128or", "512fma", 16, 7, NAN);
-    char *text = told(&t);
+    char *text = reported(&t);
     assert_non_null(strstr(text, "at 1/4 of the rate for 20.0 [19.7, 20.4] us (medians and outermost limits; 3 of 5 "
                                  "pairs that throttle agree).\n"));
     assert_non_null(strstr(text, "Otherwise: 128or -> 512or at 0.91 of the rate for 4.8 [4.6, 5.0] us; 128or -> 512fma "
@@ -387,11 +387,11 @@ TEST(unlike_pairs_are_not_mixed)
     assert_non_null(strstr(text, "- 7.0"));
     free(text);
     phase_row(&t, "64add", "512mul", 1, 30.1, 0.25); /* one of three with fewer cores is not enough */
-    text = told(&t);
+    text = reported(&t);
     assert_null(strstr(text, "with 1 active core"));
     free(text);
     for (size_t row = 0; row < t.n_rows; row++)
-        table_set_number(&t, row, "duration_us_lo", NAN); /* what has no limits is not known */
+        table_set_number(&t, row, "duration_us_lo", NAN); /* a value without limits is not known */
     text = rig_findings(&table_throttle, &t);
     assert_null(strstr(text, " us"));
     free(text);
@@ -401,7 +401,7 @@ TEST(unlike_pairs_are_not_mixed)
     phase_row(&t, "64add", "256fma", 1, 3.6, 0.25);
     phase_row(&t, "64add", "512fma", 1, 2.3, 0.15);
     phase_row(&t, "64add", "512or", 1, 5.5, 0.71);
-    text = told(&t);
+    text = reported(&t);
     assert_non_null(strstr(text, "3 pairs of kernels throttle with 1 active core, in 3 ways: 64add -> 256fma at 1/4 of "
                                  "the rate for 3.6 [3.4, 3.8] us; 64add -> 512fma at 0.15"));
     free(text);
@@ -409,7 +409,7 @@ TEST(unlike_pairs_are_not_mixed)
 }
 
 /* Numbers of cores whose durations differ are reported one by one, alike ones that follow each other together. */
-TEST(alike_numbers_of_cores_are_told_together)
+TEST(alike_numbers_of_cores_are_reported_together)
 {
     struct table t;
     table_init(&t, "throttle", table_throttle.columns, table_throttle.n_columns);
@@ -418,7 +418,7 @@ TEST(alike_numbers_of_cores_are_told_together)
         phase_row(&t, "64add", "256fma", cores, us, 0.25);
         phase_row(&t, "64add", "512fma", cores, us + 0.1, 0.25);
     }
-    char *text = told(&t);
+    char *text = reported(&t);
     assert_non_null(strstr(
         text, "15.9 [15.7, 16.2] us with 1 active core, 30.1 [29.8, 30.3] us with 2 to 4 active cores (medians"));
     free(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What phases that were made by hand come to, at the bounds that decide and beside them. */
+/* Summaries of handmade phases, at the bounds that decide and beside them. */
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
 #include "tables/switches/transition_summary.h"
@@ -113,7 +113,7 @@ TEST(ratios_are_fractions_where_they_are)
 }
 
 /* Samples that lost time are left out after the fine part of a long recording: "0 halts" and a cost of 0 [0, 0] were
- * told of a step between two of the others, which had been a halt of 18 us. */
+ * reported of a step between two of the others, which had been a halt of 18 us. */
 TEST(a_step_between_coarse_samples_tells_no_halts)
 {
     static const char text[] = "S-50+50:1.9/1 W0+1760:1.9/1 S1760+90000:2.8/0 >1760+0";

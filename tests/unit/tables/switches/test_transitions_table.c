@@ -18,7 +18,7 @@ struct expected {
     const char *kind;
     double latency, wait, overhead, from, to, first_sign;
     unsigned halts;
-    double slack; /* us: phases shorter than four samples, which may be taken for part of their neighbours */
+    double slack; /* us: phases shorter than four samples, which may be taken for part of their neighbors */
 };
 
 /* Adds a phase to what is expected; `final`: the frequency in the end. */
@@ -38,7 +38,7 @@ static void add_phase(const struct model_phase *p, double us, double final, stru
         e->overhead += us * (1 - (halted ? 0 : p->ipc_ratio * p->ghz / final));
 }
 
-/* What the table must say of a switch of which `observe` us are recorded. */
+/* The row that the table must have for a switch of which `observe` us are recorded. */
 static struct expected expect(const struct model *m, const struct payload *a, const struct payload *b, unsigned cores,
                               double observe)
 {

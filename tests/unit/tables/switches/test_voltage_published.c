@@ -124,7 +124,7 @@ TEST(boost_only_where_it_was_seen)
     }
 }
 
-/* The line of the plot is the running median of 21 neighbours in time, whatever the order of reading. */
+/* The line of the plot is the running median of 21 neighbors in time, whatever the order of reading. */
 TEST(the_plot_shows_it)
 {
     struct measured m;

@@ -35,8 +35,8 @@ TEST(a_voltage_may_depend_on_what_ran_before)
         m.n_boosts = 1;
         m.boosts[0] = (struct model_boost){
             .from = 0, .to = (unsigned)m.n_classes - 1, .cores = {1, m.cores}, .volts = boost};
-        m.world.carries = true;
-        m.world.gap_us = carried ? rng_range(&r, 1, 0.5 * m.wait_us) : rng_range(&r, 2, 5) * m.wait_us;
+        m.scenario.carries = true;
+        m.scenario.gap_us = carried ? rng_range(&r, 1, 0.5 * m.wait_us) : rng_range(&r, 2, 5) * m.wait_us;
         tables_options_default(&o);
         o.brief = true;
         o.seed = k;
@@ -52,8 +52,8 @@ TEST(a_voltage_may_depend_on_what_ran_before)
             voltage_range(&m, "512fma", "256fma", m.cores, &truth, table_number(&t, row, "time_us"), 1, &lo, &hi);
             looked_at++;
             if (fabs(volts - (carried ? rest - boost : rest)) > VOLTS || volts < lo - VOLTS || volts > hi + VOLTS)
-                fail_msg("gap %.0f us, boost %.3f V: %.4f V, from rest %.4f V, passes %.4f to %.4f V", m.world.gap_us,
-                         boost, volts, rest, lo, hi);
+                fail_msg("gap %.0f us, boost %.3f V: %.4f V, from rest %.4f V, passes %.4f to %.4f V",
+                         m.scenario.gap_us, boost, volts, rest, lo, hi);
             assert_true(fabs(hi - rest) < 1e-9 && fabs(lo - (carried ? rest - boost : rest)) < 1e-9);
         }
         assert_true(looked_at > 3);
@@ -61,7 +61,7 @@ TEST(a_voltage_may_depend_on_what_ran_before)
     }
 }
 
-TEST(told_to_a_person)
+TEST(findings_for_a_person)
 {
     struct model m;
     struct table t;

@@ -65,7 +65,8 @@ TEST(series_and_names)
     assert_memory_equal(&c, &empty, sizeof c);
 }
 
-/* What is not finite is left out, but for breaks; a panel of faint lines, or of cells that are absent, is empty. */
+/* Values that are not finite are left out, except for breaks; a panel of faint lines, or of cells that are absent, is
+ * empty. */
 TEST(what_a_panel_shows)
 {
     struct chart c = {0};

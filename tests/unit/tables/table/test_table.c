@@ -68,7 +68,7 @@ TEST(fields_come_back)
     assert_string_equal(table_missing_text(&t, 0, "kernel"), "amx");
     assert_true(isnan(table_missing_number(&t, 0, "active_cores")));
     assert_true(table_modelled(&t));
-    table_set_number(&t, 1, "freq_ghz", INFINITY); /* what is not finite is absent */
+    table_set_number(&t, 1, "freq_ghz", INFINITY); /* values that are not finite are absent */
     assert_true(isnan(table_number(&t, 1, "freq_ghz")));
     table_free(&t);
 }
@@ -113,7 +113,7 @@ TEST(json_comes_back_the_same)
     table_free(&back);
 }
 
-/* What design.md promises to readers of the file. */
+/* The members that design.md promises to readers of the file. */
 TEST(json_has_the_promised_members)
 {
     struct table t;
@@ -188,7 +188,7 @@ TEST(parts_are_joined)
     table_free(&other);
 }
 
-/* What is concluded from rows must not depend on whether they were measured or read back. */
+/* Conclusions from rows must not depend on whether they were measured or read back. */
 TEST(a_table_holds_what_its_file_holds)
 {
     struct table t, back;

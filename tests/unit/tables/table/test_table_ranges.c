@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What each column of a table may hold: the ends of its range, and what is just beyond them. */
+/* Ranges of the columns of tables: their ends, and just beyond them. */
 #include "tables/table/table.h"
 #include "tests/support/test.h"
 

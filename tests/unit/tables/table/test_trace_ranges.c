@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a column of a trace may hold: in files, and in what the probes record. */
+/* Ranges of the columns of traces: in files, and in the probes' recordings. */
 #include "analysis/phases/phases.h"
 #include "tests/support/test.h"
 #include "trace/trace.h"
@@ -190,7 +190,7 @@ TEST(fewer_than_one_in_a_thousand_are_discarded)
         }
         snprintf(wanted, sizeof wanted, "%zu of %zu", bad, n);
         assert_string_equal(trace_get(&t, trace_discarded_key), wanted);
-        /* what cannot be put anywhere is not there; of what can, the time stays, and no value */
+        /* samples that cannot be placed are left out; of the others the time stays, but no value */
         assert_int_equal(t.n, i % 4 < 2 ? n : n - bad);
         for (size_t k = 0; k < t.n; k++) {
             bool here = i % 4 < 2 && k % 7 == 0 && k / 7 < bad;

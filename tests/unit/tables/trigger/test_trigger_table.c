@@ -186,7 +186,7 @@ TEST(the_published_triggers_come_back)
     table_free(&t);
 }
 
-/* What a model does not have must not be found. */
+/* Nothing may be found that a model does not have. */
 TEST(nothing_is_invented)
 {
     static const char *const kernels[] = {"256fma", "512or"};
@@ -200,7 +200,7 @@ TEST(nothing_is_invented)
             const char *asks = table_text(&t, i, "asks");
             double level = table_number(&t, i, "level");
             assert_true(strcmp(asks, "nothing") == 0 || (k == 2 && strcmp(asks, "throttle only") == 0));
-            /* the same frequency alone does not tell that it is level 0 */
+            /* the same frequency alone does not say that it is level 0 */
             assert_true(m.counts_licenses ? level == 0 : isnan(level));
         }
         assert_true(has_row(&t, "count", k == 2 ? "throttle only" : "nothing"));
@@ -335,7 +335,7 @@ TEST(the_same_seed_gives_the_same_rows)
     table_free(&b);
 }
 
-TEST(it_is_told_in_words)
+TEST(it_is_reported_in_words)
 {
     char *text = NULL;
     struct model m;

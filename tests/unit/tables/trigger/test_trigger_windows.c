@@ -213,13 +213,13 @@ static size_t find_row(const struct table *t, const char *what, const char *kern
 }
 
 /* Levels without counters: what lies near one another is told apart by its limits, or is no level. */
-TEST(close_levels_are_told_apart_or_not_told)
+TEST(close_levels_are_distinguished_or_not_reported)
 {
     skip_where_sanitized_in_brief("the others and --all run the same code there");
     static const double first[] = {0.01, 0.02, 0.05, 0.1}, second[] = {0.01, 0.02, 0.05, 0.2}, clocks[] = {0, 10, 25};
     static struct model m;
     static struct tables_options o;
-    size_t told = 0, sharp = 0, asked = 0;
+    size_t reported = 0, sharp = 0, requested = 0;
     tables_options_default(&o);
     o.brief = true;
     const bool all = rng_all_rounds(); /* of the exact clock, and half of the others; else one in nine */
@@ -245,8 +245,8 @@ TEST(close_levels_are_told_apart_or_not_told)
                 !(table_says(&t, i, "what", "density") && table_number(&t, i, "density") <= 1))
                 continue;
             bool right = table_says(&t, i, "asks", heavy ? "level 2" : "level 1");
-            asked++;
-            told += right;
+            requested++;
+            reported += right;
             sharp += right && c < 16;
             if (!right && !table_says(&t, i, "asks", "undecided") && !table_says(&t, i, "asks", "lower frequency"))
                 fail_msg("%g and %g %% with %g ns, row %zu (%s, %s): %s", 100 - 100 * one, 100 * second[c % 4],
@@ -255,8 +255,8 @@ TEST(close_levels_are_told_apart_or_not_told)
         }
         table_free(&t);
     }
-    print_message("levels told: %zu of %zu, %zu by an exact clock\n", told, asked, sharp);
-    assert_true((sharp > 30 || !all) && told > asked / 4);
+    print_message("levels reported: %zu of %zu, %zu by an exact clock\n", reported, requested, sharp);
+    assert_true((sharp > 30 || !all) && reported > requested / 4);
 }
 
 /* Frequencies that differ with one active core and are equal with all of them. */

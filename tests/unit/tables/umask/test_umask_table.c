@@ -96,7 +96,7 @@ TEST(gold_6130_reads_as_published)
     table_free(&t);
 }
 
-/* What each kernel needs of the Gold 6130, in the words of a reading. */
+/* The needs of each kernel on the Gold 6130, in the words of a reading. */
 static const char *const class_words[] = {"up to 128 bit", "light 256", "heavy 256", "light 512", "heavy 512"};
 
 /* Bits that mean something else on each of many models: the readings follow them. */
@@ -130,7 +130,7 @@ TEST(readings_follow_permuted_bits)
 }
 
 /* Disagreement in words. */
-TEST(disagreement_is_told)
+TEST(disagreement_is_reported)
 {
     struct model m;
     struct table t;
@@ -286,12 +286,12 @@ static void measure_invalid(size_t most_events, bool constant, struct table *out
     invalid.most_events = most_events;
     invalid.constant = constant;
     struct machine machine = {.ops = &invalid.ops, .state = invalid.model.state};
-    /* what is not replaced goes to the model; it is closed through the wrapper */
+    /* operations that are not replaced go to the model; it is closed through the wrapper */
     assert_int_equal(tables_measure(&table_umask, &machine, &o, NULL, NULL, out, &err), MACHINE_OK);
     invalid.model.ops->close(&invalid.model);
 }
 
-TEST(constant_counter_is_told)
+TEST(constant_counter_is_reported)
 {
     struct table t;
     measure_invalid(4, true, &t);
@@ -360,7 +360,7 @@ TEST(few_kernels_claim_little)
         rig_measure(&table_umask, &m, &o, &t);
         char *text = rig_findings(&table_umask, &t);
         assert_null(strstr(text, "as Intel documents"));
-        assert_non_null(strstr(text, "These kernels do not contradict what Intel documents"));
+        assert_non_null(strstr(text, "These kernels do not contradict Intel's documentation"));
         free(text);
         if (k == 1)
             assert_string_equal(table_text(&t, find(&t, 0x07, "512fma", "steady"), "reading"), "changes or 128fma");
@@ -448,27 +448,27 @@ TEST(mild_throttling_and_none_agree_with_the_documents)
     expect_of_throttle_event(&m, "nothing");
 }
 
-/* What is slow without being throttled does not speak against 40H: cold code after each switch, and a hyper-thread that
- * runs beside; but throttled cycles that are not counted do so there, too. */
+/* Code that is slow without being throttled does not contradict 40H: cold code after each switch, and a sibling thread
+ * that runs; but throttled cycles that are not counted do so there, too. */
 TEST(what_else_is_slow_is_not_throttled)
 {
     static const struct {
         double cold_us, cold_factor, sibling_share;
-    } worlds[] = {{6, 0.34, 0}, {10, 0.6, 0}, {15, 0.3, 0}, {0, 0, 0.2}, {8, 0.4, 0.15}};
+    } scenarios[] = {{6, 0.34, 0}, {10, 0.6, 0}, {15, 0.3, 0}, {0, 0, 0.2}, {8, 0.4, 0.15}};
     struct rng r;
     struct model m;
     rng_init(&r, 5, 0);
-    for (size_t w = 0; w < rng_fewer_sanitized(sizeof worlds / sizeof *worlds); w++)
+    for (size_t w = 0; w < rng_fewer_sanitized(sizeof scenarios / sizeof *scenarios); w++)
         for (int throttles = 0; throttles < 2; throttles++) {
             double ratio = rng_range(&r, 0.25, 0.75), us = rng_range(&r, 20, 50);
             rig_load_plain("xeon-gold-6130", &m);
-            m.world.cold_us = worlds[w].cold_us;
-            m.world.cold_factor = worlds[w].cold_factor;
-            if (worlds[w].sibling_share > 0)
-                m.world.sibling = (struct model_sibling){.share = worlds[w].sibling_share,
-                                                         .chain_factor = 1,
-                                                         .period_us = rng_range(&r, 500, 4500),
-                                                         .factor = 0.6};
+            m.scenario.cold_us = scenarios[w].cold_us;
+            m.scenario.cold_factor = scenarios[w].cold_factor;
+            if (scenarios[w].sibling_share > 0)
+                m.scenario.sibling = (struct model_sibling){.share = scenarios[w].sibling_share,
+                                                            .chain_factor = 1,
+                                                            .period_us = rng_range(&r, 500, 4500),
+                                                            .factor = 0.6};
             throttle_alike(&m, throttles ? ratio : NAN, us);
             expect_of_throttle_event(&m, throttles ? "throttled" : "nothing");
             m.counts_throttle = false;

@@ -44,7 +44,7 @@ static size_t missing_of(const struct table *t, enum refinement r, const char *w
     return n;
 }
 
-/* What the model does is what the table says. */
+/* The table reports what the model does. */
 TEST(the_truth_comes_back)
 {
     static struct tables_options o;
@@ -102,19 +102,19 @@ TEST(the_truth_comes_back)
 /* ---- refinements ---- */
 
 struct steps {
-    unsigned asked[REFINEMENTS];
+    unsigned calls[REFINEMENTS];
     enum refinement last;
 };
 
-static int refine(void *data, enum refinement r, char *told, struct machine_error *err)
+static int refine(void *data, enum refinement r, char *in_force, struct machine_error *err)
 {
     struct steps *s = data;
-    s->asked[r]++;
+    s->calls[r]++;
     assert_true(r >= s->last); /* never back: each is in addition to those before */
     s->last = r;
     if (r == REFINED_ISOLATED)
         return machine_fail(err, MACHINE_CANNOT, "as root", "no cpusets here");
-    snprintf(told, 200, "step %u", (unsigned)r);
+    snprintf(in_force, 200, "step %u", (unsigned)r);
     return MACHINE_OK;
 }
 
@@ -133,8 +133,8 @@ TEST(refinements_are_taken_in_turn)
     o.refine_data = &s;
     rig_measure(&table_variability, &m, &o, &t);
     for (unsigned r = REFINED_BUSY; r < REFINED_WARM; r++)
-        assert_int_equal(s.asked[r], 4); /* workloads of --brief */
-    assert_int_equal(s.asked[REFINED_WARM], 0);
+        assert_int_equal(s.calls[r], 4); /* workloads of --brief */
+    assert_int_equal(s.calls[REFINED_WARM], 0);
     assert_int_equal(missing_of(&t, REFINED_ISOLATED, "no cpusets here; as root"), 4);
     assert_int_equal(t.n_missing, 4);
     assert_int_equal(t.n_rows, 4 * 6);
@@ -147,9 +147,9 @@ TEST(refinements_are_taken_in_turn)
     table_free(&t);
 }
 
-static int refine_fails(void *data, enum refinement r, char *told, struct machine_error *err)
+static int refine_fails(void *data, enum refinement r, char *in_force, struct machine_error *err)
 {
-    (void)data, (void)r, (void)told;
+    (void)data, (void)r, (void)in_force;
     return machine_fail(err, MACHINE_FAILED, "", "the journal is full");
 }
 
@@ -272,7 +272,7 @@ TEST(the_picture)
         for (size_t i = 0; i < c.panels[p].n_bars; i++)
             assert_true(c.panels[p].bars[i].to >= c.x_lo && c.panels[p].bars[i].to <= c.x_hi);
     }
-    /* what was published is hatched, and with the workload that it is of alone */
+    /* published values are hatched, and beside their own workload alone */
     for (size_t p = 0; p < c.n_panels; p++) {
         size_t hatched = 0;
         for (size_t i = 0; i < c.panels[p].n_bars; i++)

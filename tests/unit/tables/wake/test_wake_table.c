@@ -65,11 +65,11 @@ TEST(test_units_that_never_sleep)
     measure_wake(&m, 3, &t);
     for (size_t row = 0; row < t.n_rows; row++)
         assert_int_equal((int)table_number(&t, row, "stage"), 1);
-    char *told = rig_findings(&table_wake, &t);
-    assert_non_null(strstr(told, "512-bit units: the first instruction takes 0.02"));
-    assert_non_null(strstr(told, "however long they were idle"));
-    assert_null(strstr(told, "or more"));
-    free(told);
+    char *findings = rig_findings(&table_wake, &t);
+    assert_non_null(strstr(findings, "512-bit units: the first instruction takes 0.02"));
+    assert_non_null(strstr(findings, "however long they were idle"));
+    assert_null(strstr(findings, "or more"));
+    free(findings);
     table_free(&t);
 }
 
@@ -95,9 +95,9 @@ TEST(test_tiles)
     assert_int_equal(s.n, 3);
     assert_close(log(s.stage[1].first_us.value / (3.88 + MODEL_FIRST_READ_NS * 1e-3)), 0, 0.02);
     assert_close(log(s.stage[2].first_us.value / (2.5 + MODEL_FIRST_READ_NS * 1e-3)), 0, 0.02);
-    char *told = rig_findings(&table_wake, &t);
-    assert_non_null(strstr(told, "tile units (AMX), idle for "));
-    free(told);
+    char *findings = rig_findings(&table_wake, &t);
+    assert_non_null(strstr(findings, "tile units (AMX), idle for "));
+    free(findings);
     table_free(&t);
 }
 

@@ -12,7 +12,7 @@
 #include "tests/support/phases_rig.h"
 #include "tests/support/test.h"
 
-enum { WORLDS = 12, WHY_MAX = 120 };
+enum { SCENARIOS = 12, WHY_MAX = 120 };
 
 static const double clocks[] = {0, 10, 0, 25}; /* ns; 0: cycles are counted */
 
@@ -58,7 +58,7 @@ static bool one_of_both(double us, double wait, double slack)
     return fabs(us - wait) < slack || fabs(us - 2 * wait) < slack;
 }
 
-/* What is wrong with a wait of the one or of twice the length; NULL: nothing. */
+/* Says what is wrong with a wait of the one or of twice the length; NULL: nothing. */
 static const char *wrong_wait(const struct phases *p, double wait, double sigma, double halt)
 {
     static const enum phase_kind up[] = {PHASE_STEADY, PHASE_SLOW, PHASE_HALT, PHASE_STEADY};
@@ -81,7 +81,7 @@ TEST(waits_of_two_lengths_are_one_phase)
 {
     static const double waits[] = {120, 670, 400, 1000}, sigmas[] = {0, 5, 15, 10, 2}, doubles[] = {0.5, 0.05, 0.3};
     static const unsigned runs[] = {100, 200, 60};
-    unsigned wrong = 0, n = rng_rounds(WORLDS);
+    unsigned wrong = 0, n = rng_rounds(SCENARIOS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -99,7 +99,7 @@ TEST(waits_of_two_lengths_are_one_phase)
         if (!what && (p->n_volt_steps != 1 || fabs(p->volt_steps[0].begin_us - p->phases[2].start_us) > 8))
             what = "the step of the voltage";
         if (what) {
-            print_message("world %u, wait %g us, sigma %g, doubled %g: %s\n", i, wait, sigma, doubles[i % 3], what);
+            print_message("scenario %u, wait %g us, sigma %g, doubled %g: %s\n", i, wait, sigma, doubles[i % 3], what);
             rig_show_phases(p);
             wrong++;
         }
@@ -109,11 +109,11 @@ TEST(waits_of_two_lengths_are_one_phase)
     assert_int_equal(wrong, 0);
 }
 
-TEST(short_halts_behind_scattered_waits_are_found_next_to_a_thread)
+TEST(short_halts_after_scattered_waits_are_found_next_to_a_thread)
 {
     static const double shares[] = {0.05, 0.1, 0.2}, factors[] = {0.4, 0.6, 0.8, 0.6}, halts[] = {3, 4, 5, 6};
     static const double steps[] = {0, 1, 10};
-    unsigned wrong = 0, n = rng_rounds(WORLDS);
+    unsigned wrong = 0, n = rng_rounds(SCENARIOS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -121,14 +121,14 @@ TEST(short_halts_behind_scattered_waits_are_found_next_to_a_thread)
         m.wait_us = i % 2 ? 400 : 670;
         m.wait_sigma_us = 10;
         m.halt_us = halts[i % 4];
-        m.world.sibling = (struct model_sibling){
+        m.scenario.sibling = (struct model_sibling){
             .share = shares[i % 3], .period_us = i % 5 ? 2000 : 300, .factor = factors[i / 3 % 4]};
         for (size_t c = 0; c < m.n_classes; c++)
             m.classes[c].wait_double = 0;
         measure(&m, "512fma", "64add", 1000, 100, false, 3 + i, &seen);
         const char *what = wrong_wait(&seen.phases, m.wait_us, m.wait_sigma_us, m.halt_us);
         if (what) {
-            print_message("world %u, halt %g us, share %g, factor %g: %s\n", i, m.halt_us, shares[i % 3],
+            print_message("scenario %u, halt %g us, share %g, factor %g: %s\n", i, m.halt_us, shares[i % 3],
                           factors[i / 3 % 4], what);
             rig_show_phases(&seen.phases);
             wrong++;
@@ -144,7 +144,7 @@ static bool holds(const struct phase *ph, double ghz)
     return ph->freq_ghz.lo < ghz * 1.003 && ph->freq_ghz.hi > ghz * 0.997;
 }
 
-/* What is wrong with a switch of which some repetitions run at `factor` of all frequencies; NULL: nothing. */
+/* Says what is wrong with a switch of which some repetitions run at `factor` of all frequencies; NULL: nothing. */
 static const char *wrong_limits(const struct switches_seen *seen, bool wide, double factor)
 {
     const struct phases *p = &seen->phases;
@@ -165,22 +165,23 @@ static const char *wrong_limits(const struct switches_seen *seen, bool wide, dou
                : "a warning";
 }
 
-TEST(power_limits_are_told_by_any_clock)
+TEST(power_limits_are_reported_by_any_clock)
 {
     static const double shares[] = {0.3, 0.4, 0.45}, factors[] = {0.9, 0.97, 0.93, 0.95}, steps[] = {10, 1, 25, 10};
     static const unsigned runs[] = {100, 200, 60};
-    unsigned wrong = 0, n = rng_rounds(WORLDS);
+    unsigned wrong = 0, n = rng_rounds(SCENARIOS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
         bool wide = i % 3 > 0;
         model_of(&m, steps[(i + i / 4) % 4]);
-        m.world.limit_share = shares[i % 3];
-        m.world.limit_factor = factors[i % 4];
+        m.scenario.limit_share = shares[i % 3];
+        m.scenario.limit_factor = factors[i % 4];
         measure(&m, "128fma", wide ? "512fma" : "128or", 0, runs[i / 3 % 3], false, 5 + i, &seen);
-        const char *what = wrong_limits(&seen, wide, m.world.limit_factor);
+        const char *what = wrong_limits(&seen, wide, m.scenario.limit_factor);
         if (what) {
-            print_message("world %u, share %g, factor %g: %s\n", i, m.world.limit_share, m.world.limit_factor, what);
+            print_message("scenario %u, share %g, factor %g: %s\n", i, m.scenario.limit_share, m.scenario.limit_factor,
+                          what);
             rig_show_phases(&seen.phases);
             wrong++;
         }
@@ -191,17 +192,17 @@ TEST(power_limits_are_told_by_any_clock)
 }
 
 /* Where all repetitions run alike no spread of theirs is reported. */
-TEST(no_limits_are_told_where_there_are_none)
+TEST(no_limits_are_reported_where_there_are_none)
 {
     static const double steps[] = {1, 10, 25};
-    for (unsigned i = 0; i < rng_rounds(WORLDS); i++) {
+    for (unsigned i = 0; i < rng_rounds(SCENARIOS); i++) {
         struct model m;
         struct switches_seen seen;
         model_of(&m, steps[i % 3]);
         measure(&m, "128fma", i % 2 ? "512fma" : "128or", 0, 60, false, 40 + i, &seen);
         if (rig_warned(&seen.phases, "from beginning to end") || rig_warned(&seen.phases, "readings scatter")) {
             rig_show_phases(&seen.phases);
-            fail_msg("world %u", i);
+            fail_msg("scenario %u", i);
         }
         guarded_free(&seen);
     }
@@ -210,7 +211,7 @@ TEST(no_limits_are_told_where_there_are_none)
 TEST(throttling_to_a_sixteenth_is_throttling)
 {
     static const double ratios[] = {1.0 / 16, 0.08, 0.25}, lengths[] = {60, 100, 140};
-    for (unsigned i = 0; i < rng_rounds(WORLDS); i++) {
+    for (unsigned i = 0; i < rng_rounds(SCENARIOS); i++) {
         struct model m;
         struct switches_seen seen;
         model_of(&m, clocks[i % 4]);
@@ -222,7 +223,7 @@ TEST(throttling_to_a_sixteenth_is_throttling)
         if (seen.phases.n_phases < 3 || ph->kind != PHASE_THROTTLE || fabs(ph->ipc_ratio / ratio - 1) > 0.05 ||
             fabs(ph->duration_us.value - us) > 1) {
             rig_show_phases(&seen.phases);
-            fail_msg("world %u, %g for %g us", i, ratio, us);
+            fail_msg("scenario %u, %g for %g us", i, ratio, us);
         }
         guarded_free(&seen);
     }
@@ -244,7 +245,7 @@ static const struct phase *nth_halt(const struct phases *p, size_t n)
 TEST(halts_next_to_hard_throttling_hold_their_limits)
 {
     static const double ratios[] = {1 / 16.0, 1 / 8.0, 1 / 4.0}, steps[] = {1, 10, 25}, halts[] = {10, 16, 6, 12.2};
-    unsigned wrong = 0, n = rng_rounds(WORLDS) + 6;
+    unsigned wrong = 0, n = rng_rounds(SCENARIOS) + 6;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -265,7 +266,7 @@ TEST(halts_next_to_hard_throttling_hold_their_limits)
                 fabs(seen.phases.phases[k].ipc_ratio / ratios[i / 2 % 3] - 1) > 0.05)
                 what = "a throttle of what chains are slowed by, too";
         if (what) {
-            print_message("world %u, throttle %g, halts of %g us: %s\n", i, ratios[i / 2 % 3], m.halt_us, what);
+            print_message("scenario %u, throttle %g, halts of %g us: %s\n", i, ratios[i / 2 % 3], m.halt_us, what);
             rig_show_phases(&seen.phases);
             wrong++;
         }
@@ -358,14 +359,14 @@ TEST(few_chains_in_steps_tell_the_frequency)
     assert_true(fabs(off) < 0.01);
 }
 
-/* Of repetitions at another clock, each is reckoned with its own. */
+/* Repetitions at another clock are reckoned with their own. */
 TEST(ipc_is_that_of_any_clock)
 {
     struct model m;
     struct switches_seen seen;
     model_of(&m, 10);
-    m.world.limit_share = 0.3;
-    m.world.limit_factor = 0.9;
+    m.scenario.limit_share = 0.3;
+    m.scenario.limit_factor = 0.9;
     measure(&m, "128fma", "128or", 0, 100, false, 3, &seen);
     assert_true(fabs(seen.phases.phases[0].ipc / 2 - 1) < 0.02);
     guarded_free(&seen);
@@ -398,15 +399,15 @@ TEST(ratios_next_to_a_thread_are_right)
 {
     static const double shares[] = {0.3, 0.1, 0.5, 0.2}, factors[] = {0.6, 0.5, 0.8}, chains[] = {0.7, 1, 0.85};
     static const double periods[] = {300, 60, 2000}, steps[] = {10, 25, 1};
-    unsigned throttles = 0, n = rng_rounds(WORLDS) + 2;
+    unsigned throttles = 0, n = rng_rounds(SCENARIOS) + 2;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
         model_of(&m, steps[i / 2 % 3]);
-        m.world.sibling = (struct model_sibling){.share = shares[i % 4],
-                                                 .period_us = periods[i / 4 % 3],
-                                                 .factor = factors[i % 3],
-                                                 .chain_factor = chains[(i + i / 3) % 3]};
+        m.scenario.sibling = (struct model_sibling){.share = shares[i % 4],
+                                                    .period_us = periods[i / 4 % 3],
+                                                    .factor = factors[i % 3],
+                                                    .chain_factor = chains[(i + i / 3) % 3]};
         measure(&m, "128fma", "512fma", 0, i % 2 ? 100 : 60, false, 80 + i, &seen);
         for (size_t k = 0; k < seen.phases.n_phases; k++) {
             const struct phase *ph = &seen.phases.phases[k];
@@ -416,13 +417,13 @@ TEST(ratios_next_to_a_thread_are_right)
             throttles++;
             if (fabs(ph->ipc_ratio / ratio - 1) > 0.06) {
                 rig_show_phases(&seen.phases);
-                fail_msg("world %u, share %g of %g us, factors %g and %g", i, shares[i % 4], periods[i / 4 % 3],
+                fail_msg("scenario %u, share %g of %g us, factors %g and %g", i, shares[i % 4], periods[i / 4 % 3],
                          factors[i % 3], chains[(i + i / 3) % 3]);
             }
         }
         guarded_free(&seen);
     }
-    print_message("%u throttles of %u told\n", throttles, 2 * n);
+    print_message("%u throttles of %u reported\n", throttles, 2 * n);
     assert_true(throttles >= n);
 }
 
@@ -431,13 +432,13 @@ TEST(ratios_of_tables_leave_a_thread_out)
 {
     static const double shares[] = {0.12, 0.2, 0.08, 0.15}, factors[] = {0.76, 0.7, 0.85}, ratios[] = {0.61, 0.47, 0.3};
     static const double periods[] = {67, 114, 300, 40};
-    unsigned told = 0, wrong = 0, n = rng_rounds(WORLDS);
+    unsigned reported = 0, wrong = 0, n = rng_rounds(SCENARIOS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
         double ratio = ratios[i % 3];
         model_of(&m, 0);
-        m.world.sibling = (struct model_sibling){
+        m.scenario.sibling = (struct model_sibling){
             .share = shares[i % 4], .period_us = periods[(i + i / 4) % 4], .factor = factors[(i + i / 3) % 3]};
         m.transitions[0][m.n_classes - 1].steps[0] = (struct model_step){
             .kind = MODEL_STEP_THROTTLE, .ratio = ratio, .us = 8 + i % 4 * 4};
@@ -445,16 +446,16 @@ TEST(ratios_of_tables_leave_a_thread_out)
         const struct phase *ph = &seen.phases.phases[1];
         struct estimate e = transition_throttle_ratio(&seen.result.trace, &seen.phases, 1);
         if (ph->kind == PHASE_THROTTLE) {
-            told++;
+            reported++;
             if (!(e.lo < ratio && e.hi > ratio) || fabs(e.value / ratio - 1) > 0.015) {
-                print_message("world %u: %.4f [%.4f, %.4f], not %.3f\n", i, e.value, e.lo, e.hi, ratio);
+                print_message("scenario %u: %.4f [%.4f, %.4f], not %.3f\n", i, e.value, e.lo, e.hi, ratio);
                 wrong++;
             }
         }
         guarded_free(&seen);
     }
-    print_message("%u of %u throttles told, %u wrong\n", told, n, wrong);
-    assert_true(told >= n / 2);
+    print_message("%u of %u throttles reported, %u wrong\n", reported, n, wrong);
+    assert_true(reported >= n / 2);
     assert_int_equal(wrong, 0);
 }
 
@@ -464,7 +465,7 @@ TEST(ratios_of_tables_leave_a_thread_out)
 TEST(mixed_readings_tell_no_voltage)
 {
     static const double waits[] = {2000, 3000};
-    for (unsigned i = 0; i < (rng_rounds(WORLDS) == WORLDS ? 6 : 2); i++) {
+    for (unsigned i = 0; i < (rng_rounds(SCENARIOS) == SCENARIOS ? 6 : 2); i++) {
         struct model m;
         struct switches_seen seen;
         model_of(&m, 0);
@@ -475,17 +476,17 @@ TEST(mixed_readings_tell_no_voltage)
             double truth = p->phases[k].kind == PHASE_HALT || p->phases[k].freq_ghz.value > 2.3 ? 0.88 : 0.75;
             if (fabs(p->phases[k].volts - truth) > 0.004) { /* or nothing is reported */
                 rig_show_phases(p);
-                fail_msg("world %u: phase %zu at %.4f V", i, k, p->phases[k].volts);
+                fail_msg("scenario %u: phase %zu at %.4f V", i, k, p->phases[k].volts);
             }
         }
         if (isnan(p->phases[p->n_phases - 1].volts) && !rig_warned(p, "no voltage is given"))
-            fail_msg("world %u: no word about the voltage", i);
+            fail_msg("scenario %u: no word about the voltage", i);
         guarded_free(&seen);
     }
 }
 
-/* What is wrong with a rise after a wait of either length, where the halt is too short to be seen for certain; NULL:
- * nothing. */
+/* Says what is wrong with a rise after a wait of either length, where the halt is too short to be seen for certain;
+ * NULL: nothing. */
 static const char *wrong_rise(const struct phases *p, double wait, double sigma, double halt)
 {
     static const enum phase_kind at_once[] = {PHASE_STEADY, PHASE_SLOW, PHASE_STEADY};
@@ -512,7 +513,7 @@ TEST(waits_of_two_lengths_need_no_halt)
 {
     static const double waits[] = {300, 670, 150}, sigmas[] = {2, 0, 6, 10}, doubles[] = {0.5, 0.3, 0.7};
     static const double lower[] = {0.8, 0.9, 0.68}, halts[] = {0, 0.5};
-    unsigned wrong = 0, n = rng_rounds(WORLDS);
+    unsigned wrong = 0, n = rng_rounds(SCENARIOS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -529,7 +530,8 @@ TEST(waits_of_two_lengths_need_no_halt)
         measure(&m, "512fma", "128fma", 2.3 * wait + 200, 100, true, 31 + i, &seen);
         const char *what = wrong_rise(&seen.phases, wait, m.wait_sigma_us, m.halt_us);
         if (what) {
-            print_message("world %u, wait %g us, sigma %g, halt %g: %s\n", i, wait, m.wait_sigma_us, m.halt_us, what);
+            print_message("scenario %u, wait %g us, sigma %g, halt %g: %s\n", i, wait, m.wait_sigma_us, m.halt_us,
+                          what);
             rig_show_phases(&seen.phases);
             wrong++;
         }
@@ -539,7 +541,7 @@ TEST(waits_of_two_lengths_need_no_halt)
     assert_int_equal(wrong, 0);
 }
 
-/* What is wrong with voltages that belong to frequencies; NULL: nothing. */
+/* Says what is wrong with voltages that belong to frequencies; NULL: nothing. */
 static const char *wrong_volts(const struct model *m, const struct phases *p, size_t phases, size_t steps)
 {
     if (p->n_phases != phases)
@@ -573,7 +575,7 @@ static const char *wrong_volts(const struct model *m, const struct phases *p, si
 TEST(late_readings_tell_voltages)
 {
     static const double delays[] = {20, 4, 35, 12}, halts[] = {10, 0, 18, 5};
-    unsigned wrong = 0, n = rng_rounds(WORLDS) + 4;
+    unsigned wrong = 0, n = rng_rounds(SCENARIOS) + 4;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -595,8 +597,8 @@ TEST(late_readings_tell_voltages)
         const char *what = up || at_once ? wrong_volts(&m, &seen.phases, (up ? 3 : 2) + halted, 1)
                                          : wrong_volts(&m, &seen.phases, 4 + 2 * halted, 2);
         if (what) {
-            print_message("world %u, %s, late by %g us, halts of %g us: %s\n", i, up ? "up" : "down", m.read_delay_us,
-                          m.halt_us, what);
+            print_message("scenario %u, %s, late by %g us, halts of %g us: %s\n", i, up ? "up" : "down",
+                          m.read_delay_us, m.halt_us, what);
             rig_show_phases(&seen.phases);
             wrong++;
         }
@@ -628,7 +630,7 @@ TEST(small_steps_widen_the_limits)
             bool level = ph->level < 0 || (p->levels[ph->level].lo < truth && p->levels[ph->level].hi > truth);
             if (!level || !(ph->freq_ghz.lo < truth && ph->freq_ghz.hi > truth)) {
                 rig_show_phases(p);
-                fail_msg("world %u: %.5f GHz is not within [%.5f, %.5f], or level %d", i, truth, ph->freq_ghz.lo,
+                fail_msg("scenario %u: %.5f GHz is not within [%.5f, %.5f], or level %d", i, truth, ph->freq_ghz.lo,
                          ph->freq_ghz.hi, ph->level);
             }
         }
@@ -637,18 +639,18 @@ TEST(small_steps_widen_the_limits)
 }
 
 /* A thread that keeps step with the repetitions made a throttle, and a transition, of each of its bursts. */
-TEST(bouts_in_step_are_no_throttling)
+TEST(bursts_in_step_are_no_throttling)
 {
     static const double periods[] = {40, 60, 90}, shares[] = {0.3, 0.2, 0.4}, factors[] = {0.4, 0.7, 0.9};
-    unsigned decided = 0, n = rng_rounds(WORLDS);
+    unsigned decided = 0, n = rng_rounds(SCENARIOS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
         model_of(&m, 0);
-        m.world.sibling = (struct model_sibling){.share = shares[i / 3 % 3],
-                                                 .period_us = periods[i % 3],
-                                                 .lockstep = true,
-                                                 .factor = factors[(i + i / 3) % 3]};
+        m.scenario.sibling = (struct model_sibling){.share = shares[i / 3 % 3],
+                                                    .period_us = periods[i % 3],
+                                                    .lockstep = true,
+                                                    .factor = factors[(i + i / 3) % 3]};
         measure(&m, "64add", "128or", 300, 60, false, 300 + i, &seen);
         size_t throttles = 0;
         for (size_t k = 0; k < seen.phases.n_phases; k++)

@@ -5,7 +5,7 @@
 #include "tests/support/fake_environment.h"
 #include "tests/support/test.h"
 
-static void told(const char *root, struct findings *out)
+static void report(const char *root, struct findings *out)
 {
     struct environment e;
     struct machine_error error;
@@ -14,16 +14,16 @@ static void told(const char *root, struct findings *out)
     environment_free(&e);
 }
 
-static const struct finding *told_of(const struct findings *f, const char *id)
+static const struct finding *finding_of(const struct findings *f, const char *id)
 {
     for (size_t i = 0; i < f->n; i++)
         if (strcmp(f->list[i].id, id) == 0)
             return &f->list[i];
-    fail_msg("nothing is told of %s", id);
+    fail_msg("nothing is reported of %s", id);
     return NULL;
 }
 
-/* What the file says makes the difference, and is what undoes it. */
+/* The contents of the file make the difference, and are what undoes it. */
 TEST(test_files)
 {
     static const struct {
@@ -49,15 +49,15 @@ TEST(test_files)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct findings f;
         folder_put(root, cases[i].file, cases[i].bad);
-        told(root, &f);
-        const struct finding *found = told_of(&f, cases[i].id);
+        report(root, &f);
+        const struct finding *found = finding_of(&f, cases[i].id);
         assert_int_equal(found->kind, FINDING_DISTURBS);
         if (strncmp(found->undo, cases[i].undo, strlen(cases[i].undo)) != 0)
             fail_msg("%s: %s", cases[i].id, found->undo);
         findings_free(&f);
         folder_put(root, cases[i].file, cases[i].good);
-        told(root, &f);
-        assert_int_equal(told_of(&f, cases[i].id)->kind, FINDING_QUIET);
+        report(root, &f);
+        assert_int_equal(finding_of(&f, cases[i].id)->kind, FINDING_QUIET);
         findings_free(&f);
     }
     folder_remove(root);

@@ -48,7 +48,7 @@ static void measure(const struct model *m, const char *from, const char *to, uin
 
 static void sibling(struct model *m, double share, double period_us, double factor)
 {
-    m->world.sibling = (struct model_sibling){.share = share, .period_us = period_us, .factor = factor};
+    m->scenario.sibling = (struct model_sibling){.share = share, .period_us = period_us, .factor = factor};
 }
 static void sibling_20(struct model *m)
 {
@@ -68,12 +68,12 @@ static void sibling_60_half(struct model *m)
 }
 static void wandering(struct model *m)
 {
-    m->world.wander = (struct model_wander){.sigma = {0.01, 0.002}, .us = {1.2e8, 3000}};
+    m->scenario.wander = (struct model_wander){.sigma = {0.01, 0.002}, .us = {1.2e8, 3000}};
 }
 static void limits(struct model *m, double share, double factor)
 {
-    m->world.limit_share = share;
-    m->world.limit_factor = factor;
+    m->scenario.limit_share = share;
+    m->scenario.limit_factor = factor;
 }
 static void limits_34(struct model *m)
 {
@@ -85,19 +85,19 @@ static void limits_45(struct model *m)
 }
 static void smis(struct model *m)
 {
-    m->world.smi_rate_hz = 200;
-    m->world.smi_min_us = 20;
-    m->world.smi_max_us = 300;
+    m->scenario.smi_rate_hz = 200;
+    m->scenario.smi_min_us = 20;
+    m->scenario.smi_max_us = 300;
 }
 static void cold(struct model *m)
 {
-    m->world.cold_us = 0.8;
-    m->world.cold_factor = 0.6;
+    m->scenario.cold_us = 0.8;
+    m->scenario.cold_factor = 0.6;
 }
 static void in_a_row(struct model *m)
 {
-    m->world.carries = true;
-    m->world.gap_us = 50;
+    m->scenario.carries = true;
+    m->scenario.gap_us = 50;
 }
 static void everything(struct model *m)
 {
@@ -109,12 +109,12 @@ static void everything(struct model *m)
     in_a_row(m);
 }
 
-static const struct world {
+static const struct scenario {
     const char *name;
     void (*make)(struct model *m);
     double frequency;    /* relative: how far the processor's own frequency may be off */
     const char *warning; /* NULL: none is due */
-} worlds[] = {
+} scenarios[] = {
     {"sibling, 20 %", sibling_20, 0.001, "another thread ran on the core"},
     {"sibling, 60 %", sibling_60, 0.001, "another thread ran on the core"},
     {"sibling, 60 %, of 3 ms", sibling_60_long, 0.001, "another thread ran on the core"},
@@ -127,7 +127,7 @@ static const struct world {
     {"in a row", in_a_row, 0.001, NULL},
     {"everything", everything, 0.035, "another thread ran on the core"},
 };
-enum { WORLDS = sizeof worlds / sizeof *worlds };
+enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
 /* ---- claims ---- */
 
@@ -136,7 +136,7 @@ struct claim {
     double us, ghz, ratio; /* us 0: the end of the recording decides */
 };
 
-static const char *compare(const struct claim *c, size_t n, const struct phases *p, const struct world *w,
+static const char *compare(const struct claim *c, size_t n, const struct phases *p, const struct scenario *w,
                            double slower)
 {
     if (p->n_phases != n)
@@ -164,18 +164,18 @@ static const char *compare(const struct claim *c, size_t n, const struct phases 
 
 static void check(const struct claim *c, size_t n, const char *from, const char *to, double observe)
 {
-    for (size_t i = 0; i < WORLDS; i++) {
+    for (size_t i = 0; i < SCENARIOS; i++) {
         struct model m;
         struct phases p;
         rig_load("xeon-gold-6130", &m);
-        worlds[i].make(&m);
+        scenarios[i].make(&m);
         measure_for(&m, from, to, observe, 0, 7, &p);
-        const char *wrong = compare(c, n, &p, &worlds[i], m.world.limit_share > 0 ? m.world.limit_factor : 1);
-        if (!wrong && worlds[i].warning && !rig_warned(&p, worlds[i].warning))
+        const char *wrong = compare(c, n, &p, &scenarios[i], m.scenario.limit_share > 0 ? m.scenario.limit_factor : 1);
+        if (!wrong && scenarios[i].warning && !rig_warned(&p, scenarios[i].warning))
             wrong = "a warning";
         if (wrong) {
             rig_show_phases(&p);
-            fail_msg("%s, %s -> %s: %s", worlds[i].name, from, to, wrong);
+            fail_msg("%s, %s -> %s: %s", scenarios[i].name, from, to, wrong);
         }
         phases_free(&p);
     }
@@ -199,19 +199,19 @@ TEST(waits_come_out)
 
 TEST(where_nothing_happens_nothing_is_found)
 {
-    for (size_t i = 0; i < WORLDS; i++)
+    for (size_t i = 0; i < SCENARIOS; i++)
         for (uint64_t seed = 1; seed <= rng_rounds(3); seed++) {
             struct model m;
             struct phases p;
             rig_load("xeon-gold-6130", &m);
-            worlds[i].make(&m);
+            scenarios[i].make(&m);
             measure(&m, "128fma", "128or", seed, &p);
             bool found = p.n_transitions > 0;
             for (size_t k = 0; k < p.n_phases; k++)
                 found = found || p.phases[k].kind != PHASE_STEADY;
             if (found) {
                 rig_show_phases(&p);
-                fail_msg("%s, seed %u", worlds[i].name, (unsigned)seed);
+                fail_msg("%s, seed %u", scenarios[i].name, (unsigned)seed);
             }
             phases_free(&p);
         }
@@ -260,7 +260,7 @@ TEST(what_keeps_step_is_no_throttle)
         struct phases p;
         rig_load("xeon-gold-6130", &m);
         sibling(&m, 0.2, 60, 0.55);
-        m.world.sibling.lockstep = true;
+        m.scenario.sibling.lockstep = true;
         measure(&m, "128fma", wide ? "512fma" : "128or", 1, &p);
         assert_true(rig_warned(&p, "at the same moments of all repetitions"));
         assert_int_equal(p.n_transitions, 0);
@@ -271,7 +271,7 @@ TEST(what_keeps_step_is_no_throttle)
 }
 
 /* 34 slow repetitions of 100 were "2.8000 +- .0001, 91/91" without a word. */
-TEST(slow_repetitions_are_told)
+TEST(slow_repetitions_are_reported)
 {
     struct model m;
     struct phases p;
@@ -415,14 +415,14 @@ TEST(a_ramp_has_two_levels)
     phases_free(&p);
 }
 
-/* What wanders by itself is no ramp, and what steps, at whatever times, is none either. */
+/* A frequency that wanders by itself is no ramp, nor is one that steps, at whatever times. */
 TEST(what_is_no_ramp)
 {
     for (uint64_t seed = 1; seed <= rng_rounds(6); seed++) {
         struct model m;
         struct phases p;
         rig_load("xeon-gold-6130", &m);
-        m.world.wander = (struct model_wander){.sigma = {0.01, 0.004}, .us = {1.2e8, 3000}};
+        m.scenario.wander = (struct model_wander){.sigma = {0.01, 0.004}, .us = {1.2e8, 3000}};
         measure_for(&m, "128fma", "128or", 4000, 20, seed, &p);
         assert_null(the_ramp(&p));
         phases_free(&p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a model's surroundings do, against what doc/model-format.md says of them. What is certain, and not only likely,
- * is compared with model_truth in test_model_truth.c. */
+/* A model's surroundings, compared with doc/model-format.md. What is certain, and not only likely, is compared with
+ * model_truth in test_model_truth.c. */
 #include "drivers/model/model_random.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/model_truth.h"
@@ -31,7 +31,7 @@ TEST(a_sibling_takes_its_share)
         struct model m;
         struct rig r;
         quiet(&m);
-        m.world.sibling = (struct model_sibling){.share = shares[k], .period_us = 500, .factor = 0.55};
+        m.scenario.sibling = (struct model_sibling){.share = shares[k], .period_us = 500, .factor = 0.55};
         rig_open(&r, &m, 0, 1, 3);
         double x[MOST], slow_at_100 = 0, slow = 0, all = 0, begun = 0;
         for (unsigned run = 0; run < RUNS; run++) {
@@ -53,8 +53,8 @@ TEST(a_sibling_takes_its_share)
         assert_true(fabs(slow_at_100 / RUNS - shares[k]) < 4 * sigma);
         assert_true(fabs(slow / all - shares[k]) < 4 * sigma);
         /* one in 500 us; of pauses shorter than a sample some are not seen */
-        double bouts = RUNS * 300.0 / 500;
-        assert_true(fabs(begun - bouts) < 4 * sqrt(bouts));
+        double bursts = RUNS * 300.0 / 500;
+        assert_true(fabs(begun - bursts) < 4 * sqrt(bursts));
     }
 }
 
@@ -64,7 +64,7 @@ TEST(a_sibling_in_lockstep_is_always_in_the_same_place)
     struct model m;
     struct rig r;
     quiet(&m);
-    m.world.sibling = (struct model_sibling){.share = 0.6, .period_us = 250, .factor = 0.5, .lockstep = true};
+    m.scenario.sibling = (struct model_sibling){.share = 0.6, .period_us = 250, .factor = 0.5, .lockstep = true};
     rig_open(&r, &m, 0, 1, 3);
     double first[MOST], x[MOST];
     struct recording rec = rig_switch(&r, "64add", "128fma", 1000, 0);
@@ -99,8 +99,8 @@ TEST(a_frequency_wanders)
     struct model m;
     struct rig r;
     quiet(&m);
-    m.world.wander = (struct model_wander){.sigma = {0.01, 0}, .us = {100e3, 0}};
-    m.world.gap_us = 10e3 - 1100; /* a repetition each 10 ms: LAG of them are a time constant */
+    m.scenario.wander = (struct model_wander){.sigma = {0.01, 0}, .us = {100e3, 0}};
+    m.scenario.gap_us = 10e3 - 1100; /* a repetition each 10 ms: LAG of them are a time constant */
     rig_open(&r, &m, 0, 5, 3);
     double *x = malloc(RUNS * sizeof *x), sum = 0, squares = 0, lagged = 0;
     assert_non_null(x);
@@ -130,7 +130,7 @@ TEST(a_frequency_wanders_within_a_repetition)
     struct model m;
     struct rig r;
     quiet(&m);
-    m.world.wander = (struct model_wander){.sigma = {0, 0.02}, .us = {0, 2e3}};
+    m.scenario.wander = (struct model_wander){.sigma = {0, 0.02}, .us = {0, 2e3}};
     rig_open(&r, &m, 0, 10, 3);
     double squares = 0, steps = 0;
     size_t n = 0;
@@ -154,8 +154,8 @@ TEST(limits_slow_some_repetitions)
     struct model m;
     struct rig r;
     quiet(&m);
-    m.world.limit_share = 0.34;
-    m.world.limit_factor = 0.95;
+    m.scenario.limit_share = 0.34;
+    m.scenario.limit_factor = 0.95;
     rig_open(&r, &m, 0, 5, 3);
     unsigned slow = 0;
     for (unsigned run = 0; run < RUNS; run++) {
@@ -176,9 +176,9 @@ TEST(an_smi_is_seen_by_nobody)
     struct model m;
     struct rig r;
     quiet(&m);
-    m.world.smi_rate_hz = 500;
-    m.world.smi_min_us = 20;
-    m.world.smi_max_us = 300;
+    m.scenario.smi_rate_hz = 500;
+    m.scenario.smi_min_us = 20;
+    m.scenario.smi_max_us = 300;
     rig_open(&r, &m, 0, 1, 3);
     double lost = 0, all = 0, longest = 0;
     unsigned found = 0;
@@ -250,8 +250,8 @@ TEST(repetitions_follow_each_other)
     quiet(&m);
     for (int carries = 0; carries < 2; carries++) {
         for (int late = 0; late < 2; late++) {
-            m.world.carries = carries;
-            m.world.gap_us = late ? 900 : 200; /* the wait is 670 us */
+            m.scenario.carries = carries;
+            m.scenario.gap_us = late ? 900 : 200; /* the wait is 670 us */
             rig_open(&r, &m, 0, 1, 3);
             struct recording rec = rig_switch(&r, "128fma", "512fma", 300, 0);
             uint64_t ended = rec.words[(rec.n - 1) * rec.stride];
@@ -422,10 +422,11 @@ TEST(surroundings_are_read)
                             &m, &err);
     if (status != MACHINE_OK)
         fail_msg("%s", err.text);
-    assert_true(m.world.sibling.lockstep && m.world.sibling.share == 0.6 && m.world.sibling.period_us == 400);
-    assert_true(m.world.wander.us[0] == 1.2e8 && m.world.wander.sigma[1] == 0.002);
-    assert_true(m.world.limit_share == 0.34 && m.world.limit_factor == 0.95 && m.world.smi_max_us == 300);
-    assert_true(m.world.cold_us == 0.8 && m.world.cold_factor == 0.6 && m.world.carries && m.world.gap_us == 1000);
+    assert_true(m.scenario.sibling.lockstep && m.scenario.sibling.share == 0.6 && m.scenario.sibling.period_us == 400);
+    assert_true(m.scenario.wander.us[0] == 1.2e8 && m.scenario.wander.sigma[1] == 0.002);
+    assert_true(m.scenario.limit_share == 0.34 && m.scenario.limit_factor == 0.95 && m.scenario.smi_max_us == 300);
+    assert_true(m.scenario.cold_us == 0.8 && m.scenario.cold_factor == 0.6 && m.scenario.carries &&
+                m.scenario.gap_us == 1000);
     assert_string_equal(m.demands[m.n_demands - 1].kernel, "512mul");
 }
 
