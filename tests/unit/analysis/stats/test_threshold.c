@@ -75,7 +75,7 @@ TEST(what_overlaps_is_fitted)
                                                     {5, false}, {6, true},  {7, true},  {8, true},
                                                     {3, false}, {6, true},  {2, false}, {7, true}};
     struct threshold t;
-    double sigma, other;
+    double sigma = NAN, other;
     threshold_fit(trials, 12, &t);
     assert_close(t.at.value, 4.5, 1e-3);
     double best = highest(trials, 12, t.at.value, 7, &sigma);
