@@ -274,7 +274,7 @@ static void link_pages(const char *directory, struct report_contents *contents)
 }
 
 /* DIR/plots/NAME.svg of each table and DIR/report.html. DONE, or an exit status after a line; interrupted when
- * stop_asked(). */
+ * stop_requested(). */
 static int write_report(const struct all *a, const struct options *o)
 {
     if (a->done == 0)

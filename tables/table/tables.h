@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Measuring a table: which cells it has on a machine, what the machine does for each, and what of the result
- * goes into which row. A probe brings the traces, the analysis reads them; this directory only joins the two, so that a
- * user of the library can measure a table without the command line.
+ * Measuring a table: its cells on a machine, the actions of the machine for each, and how results become rows. A probe
+ * brings the traces, the analysis reads them; this directory only joins the two, so that a user of the library can
+ * measure a table without the command line.
  *
- * A cell is what is measured in one go, and all of it that is kept: a run that was cut off goes on with the next cell.
- * So a cell must depend on nothing but the machine, the options and its own identity: not on other cells, not on their
- * order. What needs several cells (levels, groups, readings, break-even times) belongs into conclude(), which is pure.
+ * A cell is measured in one go and kept as a whole: a run that was cut off continues with the next cell. So a cell must
+ * depend on nothing but the machine, the options and its own identity: not on other cells, not on their order. Results
+ * that need several cells (levels, groups, readings, break-even times) belong into conclude(), which is pure.
  */
 #pragma once
 
@@ -51,20 +51,20 @@ struct tables_options {
     struct payload kernels[TABLES_KERNELS_MAX];
     size_t n_active; /* --active-cores, a list; 0 in it = all */
     unsigned active[TABLES_CORES_MAX];
-    bool corunner_same;      /* the other cores run what the measured one runs */
+    bool corunner_same;      /* the other cores run the measured kernel */
     struct payload corunner; /* kernel NULL: 64add */
     bool siblings;           /* hyper-thread siblings of active cores are kept busy too */
     unsigned runs;
     double period_us, warmup_us, observe_us; /* 0: default */
     double seconds;                          /* budget of time for a cell of frequencies or bursts; 0: default */
     uint64_t seed;
-    double fixed_ghz;                   /* --fixed-frequency, which is in force already; 0: automatic */
+    double fixed_ghz;                   /* --fixed-frequency, already in force; 0: automatic */
     uint32_t event;                     /* umask: the event select code, 0 = 28H */
     double burst_count, burst_every_us; /* burst: only of so many instructions every so many us; 0: all */
     /*
-     * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: none can be had
-     * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `in_force` (of size
-     * TABLES_TOLD_MAX) receives what is in force, "" for nothing.
+     * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: only REFINED_QUIET
+     * is available. MACHINE_CANNOT: *err says why it is not available, and the remedy. `in_force` (of size
+     * TABLES_IN_FORCE_MAX) receives the settings in force, "" for none.
      */
     int (*refine)(void *refine_data, enum refinement r, char *in_force, struct machine_error *err);
     void *refine_data;
