@@ -164,7 +164,7 @@ unsigned changed_settings_wished(const struct options *o)
     return parts & ~(o->turbo.given ? QUIET_TURBO : 0u);
 }
 
-/* --turbo, --fixed-frequency and, but for tables that do it by themselves, --quiet-machine. */
+/* --turbo, --fixed-frequency and, except for tables that do it by themselves, --quiet-machine. */
 static int make_changed_wish(const struct options *o, const struct settings_roots *r, struct settings_wish *out)
 {
     struct machine_error error;

@@ -47,7 +47,7 @@ struct energy_result {
 };
 
 /* Defaults: 5 pairs of 100 ms, 20 ms before each; RAPL counters move about once a millisecond (SDM vol. 3B, section
- * 15.10), which the machine waits for at either end. `machine` is zeroed but for cpu = -1. */
+ * 15.10), which the machine waits for at either end. `machine` is zeroed except for cpu = -1. */
 void energy_defaults(struct energy_setup *s, const struct payload *kernel);
 
 /*

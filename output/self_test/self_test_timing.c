@@ -345,7 +345,7 @@ static struct chain_samples chain_samples_of(const struct self_test_readings *r,
 }
 
 /*
- * Adds up what a stretch's readings tell, but for those in which an interrupt fell into the chain. Sums, because the
+ * Adds up what a stretch's readings tell, except for those in which an interrupt fell into the chain. Sums, because the
  * ticks of one chain come in steps of the TSC; a step may be half of a short chain.
  */
 static void add_chain(const struct chain_samples *s, size_t stretch, struct chain *out)

@@ -147,7 +147,7 @@ bool tables_drafted_key(const struct tables_drafted *d, const char *key, const c
 #define TABLE_KIND_VIEWS(list) .views = list, .n_views = sizeof list / sizeof *list
 #define TABLE_KIND_PICTURES(list) .pictures = list, .n_pictures = sizeof list / sizeof *list
 
-/* All that is known of a table, but for what its rows hold: nothing outside of its directory names it. */
+/* All that is known of a table, except for what its rows hold: nothing outside of its directory names it. */
 struct table_kind {
     const char *name;   /* "frequency" */
     const char *title;  /* "Frequency by license level and active cores" */
