@@ -447,10 +447,8 @@ static void judge_chain(const struct self_test_readings *r, struct self_test_lin
                           "the short chains in the readings do not give the core's frequency");
 }
 
-/*
- * Held against the adds and not against another counter, which may be the one that is wrong; so what a reading takes of
- * a sample is in it.
- */
+/* Compared with the adds and not with another counter, which may be the one that is wrong; so the time of a reading in
+ * a sample is included. */
 void self_test_judge_event(const struct self_test_readings *r, struct self_test_lines *out)
 {
     struct self_test_line *l = self_test_add(out, "raw event", "1/add");

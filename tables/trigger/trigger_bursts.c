@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Bursts, each between two repetitions without it: what the plain code after it runs at is held against what it runs
- * at milliseconds before and after, so that what moves the clock by itself cancels.
- */
+/* Bursts, each between two repetitions without it: the frequency of the plain code after it is compared with that
+ * milliseconds before and after, so that movements of the clock cancel. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

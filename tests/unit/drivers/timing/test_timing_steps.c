@@ -4,7 +4,7 @@
 /*
  * This processor, by a clock that advances in steps of 10 and 25 ns: readings are rounded down to them as soon as they
  * are taken. Between kernels of one width nothing happens, and the frequency is that of a long chain. Runs everywhere:
- * what disturbs a measurement disturbs the chain that it is held against.
+ * what disturbs a measurement disturbs the chain that it is compared with.
  */
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_chains.h"
