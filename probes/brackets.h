@@ -27,7 +27,7 @@ struct brackets_setup {
      * the time is over, or there are `most` */
     unsigned least, most;
     double seconds, enough;
-    repetitions_progress *progress; /* may be NULL; non-zero: no more rounds. What was measured is kept */
+    repetitions_progress *progress; /* may be NULL; non-zero: no more rounds; finished ones are kept */
     void *data;
 };
 

@@ -187,7 +187,7 @@ static bool extend(const struct attempt *a)
     return s->warmup_us > warmup || s->observe_us > observe || s->period_us < period;
 }
 
-/* ---- what is said of it ---- */
+/* ---- warnings ---- */
 
 /* Why the recording must not be believed; it becomes the first warning, so that it stands wherever the phases stand. */
 static int tell_unsettled(const struct attempt *a)

@@ -18,7 +18,7 @@ struct steady_setup {
     bool licenses; /* count license levels and throttling, too, where the machine has them */
     struct raw_event events[REPETITIONS_EVENTS_MAX];
     size_t n_events;
-    repetitions_progress *progress; /* may be NULL; non-zero: no more repetitions. What was recorded is kept */
+    repetitions_progress *progress; /* may be NULL; non-zero: no more repetitions; recorded ones are kept */
     void *data;
 };
 

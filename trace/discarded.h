@@ -15,10 +15,8 @@ struct discarded_run {
     char why[120];
 };
 
-/*
- * Writes a list of discarded repetitions into the metadata: "REASON = 3,17,20; REASON = 4", each reason once. Replaces
- * what was there. Returns 0, or -1 when out of memory.
- */
+/* Writes a list of discarded repetitions into the metadata: "REASON = 3,17,20; REASON = 4", each reason once. Replaces
+ * an earlier list. Returns 0, or -1 when out of memory. */
 int discarded_note(struct trace *t, const struct discarded_run *list, size_t n);
 
 /* Iterates through such a list with discarded_next(), from its text `at` on. */

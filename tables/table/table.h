@@ -61,8 +61,8 @@ struct table_pair {
     char *key, *value;
 };
 
-/* An entry of what could not be measured: the key fields that say which row it would have been (others absent), and
- * why. */
+/* An entry for something that could not be measured: the key fields of the row that it would have been (others absent),
+ * and why. */
 struct table_missing {
     struct table_value *values; /* n_columns */
     char *why;
@@ -136,7 +136,7 @@ bool table_same_pair(const struct table *t, size_t a, size_t b);
 /* Fields of an entry of t->missing. */
 double table_missing_number(const struct table *t, size_t entry, const char *column);
 const char *table_missing_text(const struct table *t, size_t entry, const char *column);
-/* The name of what is missing, by all its fields: "512fma, active_cores 16"; "" of the complete table. */
+/* The name of a missing entry, by all its fields: "512fma, active_cores 16"; "" of the complete table. */
 void table_missing_name(const struct table *t, size_t entry, char *out, size_t size);
 /* Overwrites a field of any row. */
 void table_set_number(struct table *t, size_t row, const char *column, double value);

@@ -183,7 +183,7 @@ struct table_kind {
     const struct pivot_list *views;
     size_t n_views;
     table_print_rows *print;
-    /* One to three lines, the most important first: what was found. NULL: none. Pure. */
+    /* The findings, one to three lines, the most important first. NULL: none. Pure. */
     void (*findings)(FILE *out, const struct table *t);
     /* The panels of the plot: these pictures, then what `plot` adds to them or changes. Neither: there is no plot.
      * Columns may be lacking: the table may have been written by another version. Pure. */
@@ -201,7 +201,7 @@ const struct table_kind *tables_exported(enum tables_export part);
 
 void tables_options_default(struct tables_options *o);
 
-/* A table for a person: its head, its rows, what was not measured and why. `colour`: escape sequences may be used. */
+/* Prints a table: its head, its rows, missing entries and why. `colour`: escape sequences may be used. */
 void tables_print(FILE *out, bool colour, const struct table_kind *k, const struct table *t);
 /* Adds the panels of the plot to a chart, whose title and subtitle are set already. */
 void tables_draw(const struct table_kind *k, const struct table *t, struct chart *c);
@@ -244,7 +244,7 @@ enum tables_cores {
 /* The numbers of --active-cores (0 = all), else `otherwise`. Ascending, each once, none above the cores that may be
  * used. Returns how many, at most TABLES_CORES_MAX. */
 size_t tables_active_cores(const struct tables_context *x, enum tables_cores otherwise, unsigned *out);
-/* machine_setup with what the options say about CPUs, co-runners and siblings, for this cell. */
+/* machine_setup with the options' CPUs, co-runners and siblings, for this cell. */
 struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c);
 /* Reports how far the cell is; true if the caller wants to stop. */
 bool tables_stop(const struct tables_context *x, double part);
@@ -254,7 +254,7 @@ int tables_on_progress(void *data, unsigned done, unsigned wanted);
 /* ---- measuring ---- */
 
 /* The store of finished cells. load: the text that was stored for a cell, malloc'ed, or NULL; store: keeps it for good
- * before it returns; refused: what was loaded is not this cell, which is measured again. Each may be NULL. */
+ * before it returns; refused: the loaded text is not this cell, which is measured again. Each may be NULL. */
 struct tables_store {
     char *(*load)(void *data, const struct table_kind *k, const struct cell *c);
     int (*store)(void *data, const struct table_kind *k, const struct cell *c, const char *json,
