@@ -146,8 +146,8 @@ void changed_settings_recover(const struct options *o)
 
 /* ---- changing ---- */
 
-/* Called when a signal ends the program before it could do so itself: whoever holds stderr then may never let go of it.
- *  */
+/* Called when a signal ends the program before it could do so itself: whoever holds stderr then may never let go of
+ * it. */
 static void put_back(void *s)
 {
     static char line[sizeof(((struct machine_error *)0)->text) + sizeof(((struct machine_error *)0)->remedy) + 20];

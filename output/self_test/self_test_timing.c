@@ -16,8 +16,8 @@
 
 /* A step of the TSC that is more than a twentieth of the usual period of a microsecond says too little of a sample. */
 static const double STEP_MOST_NS = 50;
-/* Shares of a sample: the most and least time of a reading, and by how much nine samples of ten may miss their length.
- *  */
+/* Shares of a sample: the most and least time of a reading, and by how much nine samples of ten may miss their
+ * length. */
 static const double COST_MOST = 0.5, COST_LEAST = -0.25, JITTER_MOST = 0.4;
 /*
  * A sample that took so much longer than its work does was interrupted: the shortest interrupt of a guest takes a

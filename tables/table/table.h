@@ -161,8 +161,8 @@ bool table_in_range(const struct table *t, char *why, size_t size);
 /* Appends rows, missing entries and details of `from`, which has the same columns. */
 void table_append(struct table *t, const struct table *from);
 
-/* tables/table/table_file.c: comment lines `# key: value`, the line of names, the rows. 0, or -1: the stream's error.
- * */
+/* tables/table/table_file.c: comment lines `# key: value`, the line of names, the rows. 0, or -1: the stream's
+ * error. */
 int table_write_csv(FILE *out, const struct table *t);
 /* characterize-table/1, allocated with malloc, ending in a newline; NULL: out of memory. */
 char *table_to_json(const struct table *t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts that all tables share: their cells, and the choices of options: kernels, active cores, the machine's setup.
- *  */
+/* The parts that all tables share: their cells, and the choices of options: kernels, active cores, the machine's
+ * setup. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>

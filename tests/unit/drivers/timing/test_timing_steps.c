@@ -42,8 +42,8 @@ struct meanwhile {
     struct long_chain_slices slices;
 };
 
-/* Takes chains between the repetitions, too: a disturbance that comes and goes between two long chains shows in these.
- *  */
+/* Takes chains between the repetitions, too: a disturbance that comes and goes between two long chains shows in
+ * these. */
 static int chains_meanwhile(void *data, unsigned done, unsigned wanted)
 {
     struct meanwhile *m = data;
