@@ -146,8 +146,8 @@ void changed_settings_recover(const struct options *o)
 
 /* ---- changing ---- */
 
-/* Called when a signal ends the program before it could do so itself: whoever holds stderr then may never let go of it.
- *  */
+/* Called when a signal ends the program before it could do so itself: whoever holds stderr then may never let go of
+ * it. */
 static void put_back(void *s)
 {
     static char line[sizeof(((struct machine_error *)0)->text) + sizeof(((struct machine_error *)0)->remedy) + 20];
@@ -164,7 +164,7 @@ unsigned changed_settings_wished(const struct options *o)
     return parts & ~(o->turbo.given ? QUIET_TURBO : 0u);
 }
 
-/* --turbo, --fixed-frequency and, but for tables that do it by themselves, --quiet-machine. */
+/* --turbo, --fixed-frequency and, except for tables that do it by themselves, --quiet-machine. */
 static int make_changed_wish(const struct options *o, const struct settings_roots *r, struct settings_wish *out)
 {
     struct machine_error error;

@@ -9,7 +9,7 @@
  * "/sys", or that of --sysroot. Returns as cpu_choose(). */
 int measured_cpu(const struct options *o, const char *sys, int *cpu, struct machine_error *err);
 
-/* The parts of a quiet machine that are requested, but for turbo where --turbo chooses it; 0: none. */
+/* The parts of a quiet machine that are requested, except for turbo where --turbo chooses it; 0: none. */
 unsigned changed_settings_wished(const struct options *o);
 /* For jobs that measure nothing: what a killed run has left is put back; where that cannot be done it is said, and they
  * go on. Signals wait meanwhile. */
@@ -18,7 +18,7 @@ void changed_settings_recover(const struct options *o);
  * Puts back what a killed run has left (with a line on standard error) and changes what the options request,
  * before the machine is opened; what is left as it is, is said. --table variability quietens by itself, step by step
  * (changed_settings_quiet). From here on a signal only asks. Returns DONE, or an exit status after a line; models are
- * left alone, but for --sysroot.
+ * left alone, except for --sysroot.
  */
 int changed_settings_begin(const struct options *o, struct settings **out);
 /* Puts them back; NULL is allowed. Returns DONE, or FAILED after a line. */

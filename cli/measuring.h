@@ -70,7 +70,8 @@ int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, s
 int measuring_disturb(struct measuring *m);
 /* True if cores here have active SMT siblings; false for models. */
 bool measuring_has_siblings(const struct measuring *m);
-/* Measures one of them. DONE with *out filled, or an exit status after a line (unless interrupted: stop_asked()). */
+/* Measures one of them. DONE with *out filled, or an exit status after a line (unless interrupted:
+ * stop_requested()). */
 int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,
                     struct table *out);
 /* Ends the interference, puts the settings back and closes. DONE, or FAILED after a line. May be called twice. */

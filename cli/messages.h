@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The program's messages, one line each: on standard error, but for the names of files. */
+/* The program's messages, one line each: on standard error, except for the names of files. */
 #pragma once
 
 #include <stdbool.h>

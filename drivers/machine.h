@@ -24,7 +24,7 @@ struct segment {
     struct payload payload;
     double duration_us; /* 0 to 1e9; 0: the machine goes on to the next at once */
     bool sampled;
-    uint64_t blocks; /* 0, or how many of the payload are run, exactly, however long that takes */
+    uint64_t blocks; /* 0, or the exact number of the payload's blocks to run, however long that takes */
 };
 
 /* Set once for a series of repetitions. */
@@ -36,13 +36,13 @@ struct machine_setup {
                                  measured one unless `cpu` says otherwise; no others are used. NULL = the machine's own
                                  order of all */
     size_t n_cpus;
-    bool siblings;    /* the other hyper-threads of active cores run the co-runner, too; else they are idle */
+    bool siblings;    /* the sibling threads of active cores run the co-runner, too; else they are idle */
     double fixed_ghz; /* models: no core runs faster than this, as with a fixed frequency; 0 = automatic */
     double
         period_us; /* sample period: a sample at least this often, as long as the code is not throttled to less than a
                          quarter of its rate; native machines take four times as many (drivers/native/sampling.h) */
     const struct counter_spec *counters;
-    size_t n_counters;  /* <= MACHINE_COUNTERS_MAX; of those, the ones that the machine offers */
+    size_t n_counters;  /* <= MACHINE_COUNTERS_MAX; those that the machine offers */
     size_t max_samples; /* of one repetition, one a period: who takes more makes room for them */
     uint64_t seed;      /* models: same seed, same bytes */
 };
@@ -53,8 +53,8 @@ struct run_request {
     size_t n_segments;
     size_t zero_segment; /* its first instruction is time 0 */
     uint64_t repetition; /* number of this repetition */
-    /* so long after time 0 the sample period begins to grow (drivers/native/growth.h), and long dependent chains
-     * measure the frequency where short ones did; 0: it never does */
+    /* from so long after time 0 on the sample period grows (drivers/native/growth.h), and long dependent chains measure
+     * the frequency instead of short ones; 0: it never grows */
     double fine_us;
 };
 
@@ -67,15 +67,15 @@ struct machine_event {
 struct machine;
 struct rated_limits; /* drivers/rated_limits.h */
 
-/* Trials: one piece of code, again and again, and how long it took each time. */
+/* Trials: one piece of code runs again and again, and each run is timed. */
 enum trials_before { TRIALS_NOTHING, TRIALS_SPOIL, TRIALS_IBPB }; /* the branch predictor, before each trial */
 struct trials_request {
     enum workload_number workload;
     enum trials_before before;
-    size_t bytes;    /* of the buffer, a power of two, 64 or more; 0 where the workload needs none */
-    double trial_us; /* about so long; the rounds that this takes are found out first, and are the same in all */
-    unsigned trials; /* 1 to 100000 */
-    bool masked;     /* with interrupts masked: the helper alone; a trial then takes 5 ms at most */
+    size_t bytes;            /* of the buffer, a power of two, 64 or more; 0 where the workload needs none */
+    double trial_us;         /* about so long; the number of rounds is determined first, and is the same in all */
+    unsigned trials;         /* 1 to 100000 */
+    bool masked;             /* with interrupts masked: only the helper; a trial then takes 5 ms at most */
     int (*stop)(void *data); /* called now and then; may be NULL */
     void *data;
 };
@@ -85,7 +85,7 @@ struct trials_between {
 };
 struct trials_seen {
     bool cycles;       /* counted; else ns by time stamps */
-    double resolution; /* the resolution, in the same unit */
+    double resolution; /* in the same unit */
     uint64_t rounds;   /* in each trial */
     /* trials that were repeated, as the machine or the process stood still for more than a second, or the CPU was held
      * until the end of the time for which interrupts may be masked */
@@ -100,7 +100,7 @@ struct first_use_request {
     uint64_t repetition;                 /* models */
 };
 struct first_use_seen {
-    double idle_us;      /* as it came out */
+    double idle_us;      /* the real idle time */
     double first_us;     /* between the reads of the clock around one instruction; NaN: it was disturbed */
     double full_rate_us; /* from that instruction until blocks run at the rate that they keep; NaN: not within
                             observe_us */
@@ -109,15 +109,15 @@ struct first_use_seen {
 
 /*
  * Bursts: wide instructions again and again, plain work in between. Pieces of plain work (BURSTS_PIECE_US) that end
- * more than BURSTS_PATIENCE_US too late were interrupted: their time is lost, and their work is not counted. No halt
- * known takes half as long.
+ * more than BURSTS_PATIENCE_US too late were interrupted: their time is lost, and their work is not counted. No known
+ * halt takes half as long.
  */
 enum { BURSTS_MOST = 100000 };
 #define BURSTS_PIECE_US 20.0
 #define BURSTS_PATIENCE_US 30.0
 struct bursts_request {
     struct payload plain, wide; /* wide: one that has shots (kernels/shots.h) */
-    uint64_t count;             /* wide instructions of each burst, exactly; 0: none, but all else is done. <= 1e9 */
+    uint64_t count;             /* wide instructions of each burst, exact; 0: none, but all else is done. <= 1e9 */
     double every_us;     /* from the begin of one burst to that of the next, <= 1e6; 0: no plain work between them */
     double before_us;    /* plain work before the first, <= 1e6 */
     unsigned skipped;    /* bursts before those that are reported */
@@ -142,7 +142,7 @@ struct machine_info {
     const char *tsc_origin; /* "CPUID 15H", "calibrated against CLOCK_MONOTONIC_RAW" */
     double tsc_error;       /* relative */
     double tsc_step;        /* ticks by which its readings advance on the CPU prepared for; 0: not known */
-    double longest_us;      /* a repetition may last, warm-up and all; 0: as long as anybody wants */
+    double longest_us;      /* the longest repetition, including the warm-up; 0: unlimited */
     unsigned chain_cycles;  /* machines without counters: cycles of the shortest chain for the frequency; else 0 */
     double chain_error;     /* ... and a standard error that all its readings have in common, relative */
     int cpu_number;
@@ -153,9 +153,9 @@ struct machine_info {
     unsigned usable_cores;        /* of those, the ones that this process may use; 0: not known */
     unsigned features;            /* kernels that can run: enum kernel_feature */
     bool intel;                   /* the make; with family and model it decides what registers mean */
-    unsigned family, model;       /* 0, 0: not to be believed, or unknown */
+    unsigned family, model;       /* 0, 0: implausible or unknown */
     struct cpu_caches caches;     /* of the CPU prepared for; all 0 before */
-    const char *notes;            /* one line of what limits the results ("no SCHED_FIFO: ..."), or "" */
+    const char *notes;            /* one line on what limits the results ("no SCHED_FIFO: ..."), or "" */
 };
 
 struct machine_ops {
@@ -215,7 +215,7 @@ enum { MACHINE_COSTS_MAX = 32 };
 struct machine {
     const struct machine_ops *ops;
     void *state;
-    void *around; /* of what was added to it: registers (drivers/msr/msr_machine.h) */
+    void *around; /* state of what was added to it: registers (drivers/msr/msr_machine.h) */
     struct machine_cost cost[MACHINE_COSTS_MAX];
     size_t next_cost;
 };

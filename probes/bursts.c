@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Short bursts of wide code in scalar work: what they cost, cold and one after the other. */
+/* Measures the cost of short bursts of wide code in scalar work, cold and one after the other. */
 #include "probes/bursts.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The bursts experiment: plain work with short bursts of other code in it, against the same with bursts of no
- * instruction. All variants take turns, in rounds of alternating order, each between two of empty bursts with which it
- * is compared, so that what drifts cancels; empty ones between such are the null. The measure is plain work done in a
- * time between two time stamps; no counter is needed.
+ * The bursts experiment: plain work with short bursts of other code, compared with the same work with empty bursts. All
+ * variants take turns, in rounds of alternating order, each between two of empty bursts with which it is compared, so
+ * that drift cancels; empty ones between empty ones are the null. The measure is plain work done in a time between two
+ * time stamps; no counter is needed.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ enum { BURSTS_VARIANTS_MAX = 4 };
 struct bursts_setup {
     struct machine_setup machine; /* CPU, active cores, co-runner, seed; period, counters and samples are set here */
     struct payload plain;
-    struct payload wide[BURSTS_VARIANTS_MAX]; /* of each variant; count 0: bursts of nothing, to compare with. First */
+    struct payload wide[BURSTS_VARIANTS_MAX]; /* of each variant; count 0: empty bursts, to compare with. First */
     uint64_t count[BURSTS_VARIANTS_MAX];
     unsigned variants; /* 2 or more */
     double every_us, before_us;
@@ -32,11 +32,11 @@ struct bursts_setup {
 /* Results of the kept rounds, for each variant; the first is the null, without the last of these: */
 struct bursts_result {
     unsigned n;                           /* rounds in which each variant had a repetition that nothing disturbed */
-    unsigned discarded;                   /* repetitions that something did; each was tried again, twice */
+    unsigned discarded;                   /* disturbed repetitions; each was tried again, twice */
     unsigned long interrupted;            /* bursts, and stretches of plain work after one, of those that were kept */
     double *loss[BURSTS_VARIANTS_MAX];    /* share of the plain work that is not done in the same plain time */
     double *cold_us[BURSTS_VARIANTS_MAX]; /* mean time of a burst, beyond that of one of no instruction */
-    double *cost_us[BURSTS_VARIANTS_MAX]; /* that and the plain time lost, of each burst */
+    double *cost_us[BURSTS_VARIANTS_MAX]; /* the same plus the plain time lost, of each burst */
     double *warm_us[BURSTS_VARIANTS_MAX]; /* mean time of one burst after the other, as cold_us; NaN: unknown */
 };
 void bursts_result_free(struct bursts_result *r);

@@ -97,7 +97,7 @@ static int read_voltage(struct machine *m, const struct transition_setup *s, dou
 }
 
 /*
- * Enters the readings in the trace, but for those that came later than readings do here (*late: how many), and those
+ * Enters the readings in the trace, except for those that came later than readings do here (*late: how many), and those
  * after time 0 of repetitions that ended before it: the second kernel had not run. 0, or -1: out of memory.
  */
 static int keep_readings(const struct transition_setup *s, const struct volt_reading *reading, size_t n,

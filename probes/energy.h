@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The energy experiment: the energy of the package while a kernel runs, and while a PAUSE loop does, in turns, so that
- * what drifts slowly (temperature, fans) is in both.
- */
+/* The energy experiment: the energy of the package while a kernel runs, and while a PAUSE loop does, in turns, so that
+ * slow drift (temperature, fans) is in both. */
 #pragma once
 
 #include "probes/repetitions.h"
@@ -10,12 +8,12 @@
 struct energy_setup {
     struct payload kernel, idle; /* the other active cores run the same, each time */
     /* cpu, active_cores, cpus, fixed_ghz and seed are the caller's; the rest is set by the probe. No siblings: they
-     * share a core with what is counted, and what they execute is not */
+     * share a core whose energy is counted, but their instructions are not */
     struct machine_setup machine;
     unsigned runs;      /* pairs of repetitions, 1..ENERGY_RUNS_MAX */
     double settle_us;   /* before each repetition */
     double duration_us; /* of each repetition, at least; where a reading takes long it is ENERGY_READINGS of those */
-    double period_us;   /* of samples, which tell the frequency and what was lost */
+    double period_us;   /* of samples, which show the frequency and lost time */
     double reading_us;  /* the time of a reading of the counters where the machine does not state it; 0: not known */
     repetitions_progress *progress; /* may be NULL; non-zero: no more repetitions */
     void *data;
@@ -32,9 +30,9 @@ struct energy_stretch {
     double cycles;           /* core cycles ... */
     double cycle_seconds;    /* ... counted in so much time */
     double lost_seconds;     /* of the recorded part: something else ran, for long enough to be seen */
-    double other_seconds;    /* of the recorded part, all in which the code did not run: energy_other(), and what the
-                                  samples themselves take */
-    double start_seconds;    /* of these, those of the first millisecond, in which it may not have settled yet */
+    double other_seconds;    /* of the recorded part, all time in which the code did not run: energy_other(), and the
+                                samples themselves */
+    double start_seconds;    /* of these, the first millisecond, in which it may not have settled yet */
 };
 
 struct energy_pair {
@@ -45,11 +43,11 @@ struct energy_result {
     struct energy_pair *pairs;
     char source[200];       /* the counter, one line */
     unsigned active_cores;  /* as the machine says */
-    unsigned counted_cores; /* of those, the ones whose energy the counter tells */
+    unsigned counted_cores; /* those whose energy is in the counter */
 };
 
 /* Defaults: 5 pairs of 100 ms, 20 ms before each; RAPL counters move about once a millisecond (SDM vol. 3B, section
- * 15.10), which the machine waits for at either end. `machine` is zeroed but for cpu = -1. */
+ * 15.10), which the machine waits for at either end. `machine` is zeroed except for cpu = -1. */
 void energy_defaults(struct energy_setup *s, const struct payload *kernel);
 
 /*

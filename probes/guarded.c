@@ -2,7 +2,7 @@
 /*
  * One switch, recorded from a first kernel that has come to rest until the second has. Neither is given: on silicon a
  * repetition begins where the one before ended, and a processor may throttle or wait for longer than is recorded. So
- * both kernels are seen alone in turn with the repetitions, and the recording is held against that, round by round.
+ * both kernels are seen alone in turn with the repetitions, and the recording is compared with that, round by round.
  *
  * One stop rule: repetitions go on until their limits are narrow, or the time is over (limits_narrow()); a recording is
  * extended until it begins and ends as the kernels alone do and shows its first phase, or its bounds are reached
@@ -128,7 +128,7 @@ static int guarded_record(struct attempt *a, struct machine_error *err)
     return status;
 }
 
-/* ---- what is held against it ---- */
+/* ---- the recordings that it is compared with ---- */
 
 /* Decides if the recording began and ended as either kernel runs alone. Returns 0, or -1: out of memory. */
 static int judge(struct attempt *a)
@@ -187,7 +187,7 @@ static bool extend(const struct attempt *a)
     return s->warmup_us > warmup || s->observe_us > observe || s->period_us < period;
 }
 
-/* ---- what is said of it ---- */
+/* ---- warnings ---- */
 
 /* Why the recording must not be believed; it becomes the first warning, so that it stands wherever the phases stand. */
 static int tell_unsettled(const struct attempt *a)

@@ -116,7 +116,7 @@ int repetitions_note_clock(struct trace *t, const struct machine_info *info)
     return bad ? -1 : 0;
 }
 
-/* ... and what the machine has remarked on the way; traces beside it are read by the same clock. */
+/* ... and the machine's remarks; traces beside it are read by the same clock. */
 static int note_remarks(const struct machine *m, struct repetitions *out, size_t n_beside, struct machine_error *err)
 {
     struct machine_info info;
@@ -168,7 +168,7 @@ static int take(struct trace *t, unsigned run, struct recording *rec, const stru
     return bad;
 }
 
-/* One of those that are made beside the repetitions; what the machine knows to be invalid is left out. */
+/* Makes one of the recordings beside the repetitions; those that the machine knows to be invalid are left out. */
 static int record_beside(struct machine *m, const struct repetitions_plan *p, const struct recording_form *form,
                          size_t which, unsigned run, struct repetitions *out, struct machine_error *err)
 {
@@ -207,7 +207,7 @@ static int record_treatment(struct machine *m, const struct repetitions_plan *p,
     return status;
 }
 
-/* A round: the repetition and what is due beside it, beginning with another one of them each time. */
+/* A round: the repetition and the recordings due beside it, beginning with another one of them each time. */
 static int record_round(struct machine *m, const struct repetitions_plan *p, const struct recording_form *form,
                         unsigned run, bool *kept, struct repetitions *out, struct machine_error *err)
 {

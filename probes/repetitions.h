@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The protocol that all experiments share which make a trace: a machine is prepared, kernels run one after the other
- * again and again, the last ones sampled, and what the machine knows to be invalid is left out and counted.
- */
+/* The protocol of all experiments that make a trace: a machine is prepared, kernels run one after the other again and
+ * again, the last ones sampled, and repetitions that the machine knows to be invalid are left out and counted. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,9 +10,9 @@
 #include "trace/from_recording.h"
 #include "trace/trace.h"
 
-#define SLOWEST_US 500e3 /* no known processor takes longer to come to its final state */
+#define SLOWEST_US 500e3 /* no known processor takes longer to reach its final state */
 
-/* Raw events beside what is always counted. */
+/* Raw events in addition to those that are always counted. */
 enum { REPETITIONS_EVENTS_MAX = 4, REPETITIONS_COUNTERS_MAX = 8 + REPETITIONS_EVENTS_MAX };
 struct raw_event {
     uint64_t code; /* as in counter_spec */
@@ -33,7 +31,7 @@ struct repetitions_beside {
 struct repetitions {
     struct trace trace;
     struct trace beside[REPETITIONS_BESIDE_MAX]; /* samples and channels alone, numbered as the repetition beside it */
-    struct discarded_run *invalid; /* that the machine itself knows to be: not in the trace, but counted */
+    struct discarded_run *invalid; /* repetitions that the machine knows to be invalid: not in the trace, but counted */
     size_t n_invalid;
     char volts_missing[400]; /* why the core voltage, or some of its readings, were not measured; "" if all were, or if
                                 the experiment reads none */
@@ -59,13 +57,13 @@ struct repetitions_plan {
     size_t n_segments, zero_segment;
     unsigned wanted, attempts; /* repetitions to be kept; to be run for that, at most */
     double from_us;            /* samples that end before are left out */
-    double fine_us;            /* as in run_request; above 0, being preempted is no reason to leave one out, since what
-                                  is lost in a long recording is a part of it */
+    double fine_us;            /* as in run_request; above 0, repetitions that were preempted are kept, since lost time
+                                  is part of a long recording */
     struct repetitions_beside beside[REPETITIONS_BESIDE_MAX];
     size_t n_beside;
-    double budget_us; /* repetitions go on beyond `wanted` until so much of the machine's time was requested ... */
-    repetitions_enough *enough; /* ... or this says that they are enough, called at `wanted` and then for half as many
-                                   more again and again; NULL: `wanted` are */
+    double budget_us; /* repetitions continue beyond `wanted` until they have taken so much of the machine's time ... */
+    repetitions_enough *enough; /* ... or until this says that they suffice, called at `wanted` and after each further
+                                   half as many; NULL: `wanted` suffice */
     repetitions_progress *progress;
     void *data;                     /* for progress */
     repetitions_step *first, *last; /* before and after the repetitions, unless NULL */
@@ -74,9 +72,9 @@ struct repetitions_plan {
 
 /*
  * Runs them: prepares the machine, and finishes it again. The trace has a run for each repetition that was kept, the
- * columns that from_recording_append() fills, and in its metadata the machine, the counters, the seed, and what the
- * machine has remarked on the way. MACHINE_OK, or fills *err and returns its status (MACHINE_CANNOT also where events
- * are requested from a machine that counts none); then *out is empty. Free with repetitions_free().
+ * columns that from_recording_append() fills, and in its metadata the machine, the counters, the seed, and the
+ * machine's remarks. MACHINE_OK, or fills *err and returns its status (MACHINE_CANNOT also where events are requested
+ * from a machine that counts none); then *out is empty. Free with repetitions_free().
  */
 int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct repetitions *out,
                     struct machine_error *err);
@@ -93,6 +91,6 @@ size_t repetitions_room(double sampled_us, double period_us);
 double repetitions_grown(double period_us, double us);
 /* How much of a recording is left out because the sampling loop runs itself in, us. */
 double repetitions_run_in_us(double period_us);
-/* How a machine without counters has read the frequency, into the metadata: what is only known once it has run. 0, or
- * -1: out of memory. */
+/* Notes in the metadata how a machine without counters has read the frequency, which is known only once it has run. 0,
+ * or -1: out of memory. */
 int repetitions_note_clock(struct trace *t, const struct machine_info *info);

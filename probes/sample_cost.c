@@ -97,7 +97,7 @@ static int sample_cost_measure(struct machine *m, const struct machine_setup *se
     m->ops->info(m, &info);
     own.active_cores = 1;
     own.siblings = false;
-    own.seed = 0; /* cells have seeds of their own, and share what is remembered */
+    own.seed = 0; /* cells have seeds of their own, and share remembered costs */
     own.cpus = NULL;
     own.n_cpus = 0;
     const int cycles = recording_word(setup->counters, setup->n_counters, COUNTER_CYCLES);

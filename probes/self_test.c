@@ -96,7 +96,7 @@ static void copy_lacks(const struct machine *m, struct self_test_readings *out)
     }
 }
 
-/* All counters that are offered. With an event only those that it is held against: real counters are few. */
+/* All counters that are offered. With an event only those that it is compared with: real counters are few. */
 static size_t choose_counters(const struct self_test_readings *r, uint64_t event, struct counter_spec *out)
 {
     size_t n = 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * First contact: kernels of which it is known what counters must say of them, each recorded with every counter that a
- * machine offers. What was read is kept as it is; what it tells, output/self_test/self_test.h says.
- */
+/* First contact: kernels of which it is known what counters must say of them, each recorded with every counter that a
+ * machine offers. Readings are kept as they are; output/self_test/self_test.h judges them. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +12,7 @@
 /* The purpose of a stretch. All run on one core, the others idle. */
 enum self_test_kind {
     SELF_TEST_SHORT,  /* the chain of adds, sampled every microsecond */
-    SELF_TEST_LONG,   /* ... every 4 us: what is fixed in a sample differs from what grows with it */
+    SELF_TEST_LONG,   /* ... every 4 us: the fixed cost of a sample differs from that which grows with it */
     SELF_TEST_STEADY, /* a kernel that has settled, sampled every 50 us */
     SELF_TEST_SWITCH, /* scalar adds, then the widest kernel that runs here: time 0 is its first instruction */
     SELF_TEST_EVENT,  /* the chain of adds with a raw event beside */

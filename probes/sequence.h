@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The experiment of the trigger and relaxation tables: kernels one after the other in any order, again and again, the
- * last of them sampled. Which sequence comes next may depend on what the one before showed, so it is run one repetition
- * at a time between begin and end.
+ * last of them sampled. The next sequence may depend on the results of the one before, so that they are run one
+ * repetition at a time between begin and end.
  */
 #pragma once
 
@@ -17,8 +17,8 @@ struct sequence {
     size_t n_counters;
     double tsc_hz;
     uint32_t repetition; /* number of the next one, and of its run in the trace */
-    bool patient;        /* having been preempted makes no repetition invalid: they last for long */
-    bool tolerant;       /* nor do values that cannot be, of samples that something interrupted: these are missing */
+    bool patient;        /* preemption makes no repetition invalid: they last long */
+    bool tolerant;       /* nor do impossible values of samples that something interrupted: these are missing */
 };
 
 /* Facts about one repetition beside its samples. */
@@ -32,8 +32,8 @@ struct sequence_run {
 
 /*
  * Prepares the machine: cpu, active_cores, corunner, cpus, siblings, seed and period_us are taken from `setup`, the
- * counters (what the machine offers of clock and license levels) and the room for samples are set here. `sampled_us`:
- * the longest recording that will be requested. MACHINE_OK, or *err is filled and its status returned.
+ * counters (those that the machine offers for the clock and license levels) and the room for samples are set here.
+ * `sampled_us`: the longest recording that will be requested. MACHINE_OK, or *err is filled and its status returned.
  */
 int sequence_begin(struct sequence *s, struct machine *m, const struct machine_setup *setup, double sampled_us,
                    struct machine_error *err);

@@ -21,7 +21,8 @@ enum { NULLS_RARELY = 4, HELD_RARELY = 16, HELD_LEAST = 7 };
 /* With 500 ms after it this is less than what a real-time thread may run in a second (drivers/native/pinning.c). */
 #define LONG_WARMUP_US 340e3
 
-/* Ranks of what can be requested: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
+/* Ranks of the levels that can be requested: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and
+ * tiles. */
 static int demand(const struct payload *p)
 {
     bool heavy = p->kernel->weight == KERNEL_HEAVY && p->density <= 2;

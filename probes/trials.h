@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Trials of one workload on one core, the others idle, and where its buffer lies.
- */
+/* Trials of one workload on one core, the others idle, with its buffer in a chosen cache. */
 #pragma once
 
 #include "drivers/machine.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The umask experiment: some events at once, while a kernel runs steadily, around its transitions from another kernel
- * and back to it, and once more after that kernel when all that it requests is already held: what is slow there, too,
- * is not throttled.
+ * and back to it, and once more after that kernel when everything that it requests is already held: code that is slow
+ * there, too, is not throttled.
  */
 #pragma once
 
 #include "probes/steady.h"
 
 enum umask_when { UMASK_STEADY, UMASK_FROM_BASE, UMASK_TO_BASE, UMASK_WHENS };
-enum { UMASK_HELD = UMASK_WHENS, UMASK_EXPERIMENTS }; /* ... and what they are held against */
+enum { UMASK_HELD = UMASK_WHENS, UMASK_EXPERIMENTS }; /* ... and the one to compare with */
 
 struct umask_setup {
     struct payload kernel;

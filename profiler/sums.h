@@ -46,7 +46,7 @@ struct profile_sums {
     double unsettled_w[PROFILE_LEVELS]; /* their weights, by level before the pause */
     double unseen_w[PROFILE_LEVELS];    /* likewise of samples at a reduced level whose clock something else limited */
     double w, overlap, overlap_most, beside,
-        late[PROFILE_LEVELS]; /* but for w of weight and value; by level before the pause */
+        late[PROFILE_LEVELS]; /* sums of weight times value, except for w; by level before the pause */
     struct profile_part_sums part[PROFILE_PARTS];
 };
 

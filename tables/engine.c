@@ -33,7 +33,7 @@ static int out_of_memory(struct machine_error *err)
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
-/* ---- what the table says of itself ---- */
+/* ---- the table's metadata ---- */
 
 static void date_now(char out[DATE_SIZE])
 {
@@ -206,7 +206,7 @@ static void keep_rows(struct run *r, const struct table *rows, struct table *out
     widen_dates(r, rows);
 }
 
-/* Loads what the store has of a cell; false: nothing, or nothing of this cell, which is reported. */
+/* Loads a cell from the store; false: it has nothing, or nothing of this cell, which is reported. */
 static bool load_cell(struct run *r, const struct cell *c, struct table *out)
 {
     const struct tables_store *s = r->store;

@@ -11,20 +11,18 @@
 #include "trace/trace.h"
 
 struct discarded_run {
-    uint32_t run; /* first: by this they are ordered */
+    uint32_t run; /* first: lists are sorted by it */
     char why[120];
 };
 
-/*
- * Writes a list of discarded repetitions into the metadata: "REASON = 3,17,20; REASON = 4", each reason once. Replaces
- * what was there. Returns 0, or -1 when out of memory.
- */
+/* Writes a list of discarded repetitions into the metadata: "REASON = 3,17,20; REASON = 4", each reason once. Replaces
+ * an earlier list. Returns 0, or -1 when out of memory. */
 int discarded_note(struct trace *t, const struct discarded_run *list, size_t n);
 
 /* Iterates through such a list with discarded_next(), from its text `at` on. */
 struct discarded_list {
     const char *at;  /* the next entry */
-    const char *why; /* the reason, why_length characters; of what cannot be read without a reason, all of it */
+    const char *why; /* the reason, why_length characters; all of an entry without a reason that cannot be read */
     int why_length;
     uint32_t run;
 };

@@ -8,7 +8,7 @@
 
 #include "util/list.h"
 
-/* Counters are read one after the other: what they miss each other by is a large part of a short sample. */
+/* Counters are read one after the other: the time between them is a large part of a short sample. */
 #define SHARE                                                                                                          \
     {                                                                                                                  \
         -0.5, 1.5, false, "-0.5 to 1.5"                                                                                \
@@ -158,7 +158,7 @@ static int grow(struct trace *t)
     return 0;
 }
 
-/* Steps of a microsecond: the four decimals of the file, so that what is written is what was analysed. */
+/* Steps of a microsecond: the four decimals of the file, so that the analysed values are written. */
 #define TIME_STEPS 1e4
 
 int trace_append(struct trace *t, uint32_t run, double time_us)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * A trace: what was seen, sample by sample, and nothing of how. The seam between measuring and understanding: it
- * includes nothing of either side. The CSV form is described in doc/formats.md.
- */
+/* A trace: the results of a measurement, sample by sample, but not how they were obtained. It separates measurement
+ * from analysis and depends on neither. The CSV form is described in doc/formats.md. */
 #pragma once
 
 #include <stdbool.h>
@@ -74,7 +72,7 @@ bool trace_within(const struct trace_range *r, double value);
 bool trace_sample_within(const struct trace *t, size_t i, char *why, size_t size);
 /* Makes all values of sample i missing; its time stays. */
 void trace_blank_sample(struct trace *t, size_t i);
-/* Samples outside are left out only where they are fewer than one in this many, so in long recordings alone. */
+/* Samples outside are left out only if they are fewer than one in this many, thus only in long recordings. */
 enum { TRACE_OUTSIDE_ONE_IN = 1000 };
 /* The key of the metadata that counts them: `samples_discarded: N of M`. */
 extern const char trace_discarded_key[];
@@ -115,14 +113,14 @@ const char *trace_get(const struct trace *t, const char *key);
 double trace_number(const struct trace *t, const char *key);
 int trace_set(struct trace *t, const char *key, const char *value);
 int trace_set_number(struct trace *t, const char *key, double value); /* to 15 digits */
-/* NULL where a key may have this value, as any key may that is not known; else what would be allowed, for a person.
- * Which keys there are, and what each may hold, is in doc/formats.md. */
+/* NULL if a key may have this value, as any unknown key may; otherwise the allowed values, in words. doc/formats.md
+ * lists the keys and their values. */
 const char *trace_key_refuses(const char *key, const char *value);
 
 /*
- * Reads the CSV form. Returns 0, or -1 with *err filled; then *t is empty. Where fewer than one sample in
- * TRACE_OUTSIDE_ONE_IN holds a value outside its column's range the values of these are missing, or, where it is the
- * time or the run, the sample is; the metadata count them (trace_discarded_key).
+ * Reads the CSV form. Returns 0, or -1 with *err filled; then *t is empty. If fewer than one sample in
+ * TRACE_OUTSIDE_ONE_IN has a value outside its column's range, the values of these samples become missing, or the
+ * sample is left out if its time or run is wrong; the metadata count them (trace_discarded_key).
  */
 int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err);
 /* Writes it. Returns 0, or -1 when the stream reports an error (errno as it left it). */

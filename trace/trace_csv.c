@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Traces as CSV (doc/formats.md). The reader takes recordings of other tools: columns in any order, unknown columns,
- * CRLF, a byte order mark, quoted fields, runs that are interleaved. What it cannot take it names by line and column.
- */
+/* Traces as CSV (doc/formats.md). The reader takes recordings of other tools: columns in any order, unknown columns,
+ * CRLF, a byte order mark, quoted fields, runs that are interleaved. Errors name line and column. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -74,7 +72,7 @@ static bool ends_within(const struct reader *r)
     return false;
 }
 
-/* A line that is none of a text: what the file is instead. */
+/* Refuses a line that is not text: says what the file is instead. */
 static int refuse_bytes(struct reader *r, const char *what)
 {
     if (r->number == 1 && r->length > 2 && !memcmp(r->line, "\x1f\x8b", 2))
@@ -150,7 +148,7 @@ static const char *almost(const struct trace *t, const char *wanted)
     return nearest;
 }
 
-/* A header line, `shown`, without what is needed. */
+/* Refuses a header line, `shown`, that lacks a needed column. */
 static int refuse_header(struct reader *r, const struct trace *t, bool have_time, struct plain_shown shown)
 {
     const char *near = have_time ? NULL : almost(t, "time_us");
@@ -250,7 +248,7 @@ static int read_field(struct reader *r, struct trace *t, size_t number, const ch
     return 0;
 }
 
-/* The sample that has been read: kept, or what it holds is not. */
+/* Keeps the sample that has been read, or only its time, or nothing. */
 static void take_sample(struct reader *r, struct trace *t)
 {
     char why[sizeof r->first.text];

@@ -125,7 +125,7 @@ static bool is_for_devices(int directory)
            s.st_ino == devices.st_ino;
 }
 
-/* The descriptor to write to, with f filled but for the stream; -1 with `why`, a clause. */
+/* The descriptor to write to, with f filled except for the stream; -1 with `why`, a clause. */
 static int open_target(struct atomic_file *f, char *why, size_t size)
 {
     struct stat old;

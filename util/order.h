@@ -30,8 +30,8 @@ double order_stepped_mean(const double *x, size_t n, double middle, double step,
 /* How far from `middle` it takes values to be no outliers. */
 double order_stepped_bound(const double *x, size_t n, double middle, double step, double *scratch);
 
-/* For qsort and bsearch, also of structs that begin with the value; ascending but for the one that says otherwise. No
- * value may be NaN. */
+/* For qsort and bsearch, also of structs that begin with the value; ascending unless the name says otherwise. No value
+ * may be NaN. */
 int order_double(const void *a, const void *b);
 int order_double_descending(const void *a, const void *b);
 int order_size(const void *a, const void *b);     /* size_t */

@@ -5,8 +5,8 @@
  * A directory may belong to somebody who is not meant to decide what this process writes or reads: root is instructed
  * to write into a user's folder. On the way to a file a symbolic link is therefore followed only where root or the
  * effective user owns both the link and the directory that it lies in (stricter than proc_sys_fs(5),
- * protected_symlinks); at the end of the way it never is, but for a file that the user has named for reading. Each step
- * is made from the open directory before it: what is exchanged meanwhile leads nowhere else.
+ * protected_symlinks); at the end of the way it never is, except for a file that the user has named for reading. Each
+ * step is made from the open directory before it: what is exchanged meanwhile leads nowhere else.
  *
  * All functions but the first return 0 (or a descriptor), or -1 with errno and one clause in `why`, without the path.
  */

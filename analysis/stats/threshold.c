@@ -58,8 +58,8 @@ static double best_median(struct trials *t, double lo, double hi)
     return 0.5 * (lo + hi);
 }
 
-/* Finds where, between the median and the end of the tried values, the likelihood has fallen by as much as 95 % allow.
- *  */
+/* Finds where, between the median and the end of the tried values, the likelihood has fallen by as much as 95 %
+ * allow. */
 static double threshold_limit(const struct trials *t, double median, double end, double least)
 {
     if (profile(t, end, NULL) >= least)

@@ -203,8 +203,8 @@ static int all_compare(struct all *a)
 
 /* ---- the report: the command that it shows ---- */
 
-/* The command that measures this again, malloc'ed: what was requested, but for where it was written to and whether it
- * was resumed. NULL: out of memory. */
+/* The command that measures this again, malloc'ed: the requested options, except where to write and to resume. NULL:
+ * out of memory. */
 static char *command_text(const struct options *o, const char *machine)
 {
     static const char *const shown[] = {
@@ -274,7 +274,7 @@ static void link_pages(const char *directory, struct report_contents *contents)
 }
 
 /* DIR/plots/NAME.svg of each table and DIR/report.html. DONE, or an exit status after a line; interrupted when
- * stop_asked(). */
+ * stop_requested(). */
 static int write_report(const struct all *a, const struct options *o)
 {
     if (a->done == 0)

@@ -205,7 +205,7 @@ static void look_at_irqs(const struct tree *t, int cpu, struct environment_irq_l
 
 /* ---- what was counted between, and where they may go ---- */
 
-/* The line of this name; both looks have the same order, but for what came and went. */
+/* The line of this name; both looks have the same order, except for what came and went. */
 static const struct environment_irq *line_before(const struct environment_irq_look *before, size_t expected,
                                                  const char *name)
 {

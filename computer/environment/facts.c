@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads what stands in the files of a computer: each reader fills its own members, but for those that it
+/* Reads what stands in the files of a computer: each reader fills its own members, except for those that it
  * cannot read. */
 #include <errno.h>
 #include <math.h>

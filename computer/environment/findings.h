@@ -28,7 +28,7 @@ void findings_free(struct findings *f);
 size_t findings_count(const struct findings *f, enum finding_kind kind);
 
 /*
- * For a person, in lines of at most `width` columns, but for commands, which are copied and are
+ * For a person, in lines of at most `width` columns, except for commands, which are copied and are
  * never broken.
  */
 void environment_print(FILE *out, const struct environment *e, const struct findings *f, unsigned width);

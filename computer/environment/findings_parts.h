@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How a finding is made, and which there are. */
+/* The list of findings, and how each is made. */
 #pragma once
 
 #include "computer/environment/findings.h"
 
-/*
- * A thing that is looked at. The finding comes with its id, FINDING_QUIET and nothing else: what is left without `seen`
- * does not exist here, and is not listed.
- */
+/* A rule for one finding. The finding is passed with its id, FINDING_QUIET and nothing else: one left without `seen`
+ * does not exist here, and is not listed. */
 struct finding_rule {
     const char *id; /* NULL: the end of a list */
     void (*look)(const struct environment *e, struct finding *f);
 };
-/* All of them, in the order of findings without a cost. */
+/* All rules, in the order of findings without a cost. */
 extern const struct finding_rule findings_of_frequency[], findings_of_interrupts[], findings_of_kernel[];
 
-/* Returns whether a fact was read. Where it is there and could not be, the finding becomes FINDING_UNKNOWN, and says
+/* Returns true if a fact was read. If it exists but could not be read, the finding becomes FINDING_UNKNOWN, and says
  * so. */
 bool findings_has(const struct environment *e, struct finding *f, enum environment_fact which);
-/* The same, and then it is seen (findings_see_fact). */
+/* The same; a fact that was read is also added to `seen` (findings_see_fact). */
 bool findings_shows(const struct environment *e, struct finding *f, enum environment_fact which);
-/* Returns whether the text of a fact is this. */
+/* Returns true if the text of a fact is this. */
 bool findings_is(const struct environment *e, enum environment_fact which, const char *text);
-/* The same as findings_has() of anything else: `error` is an error number, `place` where it should stand. */
+/* The same as findings_has() for anything else: `error` is an error number, `place` where it should be. */
 bool findings_readable(const struct environment *e, struct finding *f, int error, const char *place);
 /* FINDING_UNKNOWN: it could have been counted and was not. */
 void findings_not_counted(const struct environment *e, struct finding *f, const char *what);

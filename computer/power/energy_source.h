@@ -38,7 +38,7 @@ enum { ENERGY_EDGE_US = 20000 };
 
 enum energy_kind { ENERGY_UNKNOWN, ENERGY_POWERCAP, ENERGY_LIKWID, ENERGY_REGISTER, ENERGY_NOTHING };
 
-/* The counter in use. Zeroed but for `access`: none has been looked for yet. */
+/* The counter in use. Zeroed except for `access`: none has been looked for yet. */
 struct energy {
     struct energy_access access;
     enum energy_kind kind;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Settings of the machine that a run changes on request: turbo, the limits of the frequency, and what
- * doc/quiet-machine.md lists. What each was is written to a file (the journal) before it is changed, and they are put
- * back by settings_restore(); after a run that was killed, settings_recover() does it from the file. Nothing else of
+ * Settings of the machine that a run changes on request: turbo, the limits of the frequency, and those that
+ * doc/quiet-machine.md lists. The old value of each is written to a file (the journal) before it is changed;
+ * settings_restore() puts it back, or settings_recover(), from the file, after a run that was killed. Nothing else of
  * the machine is ever written (settings_kinds.c).
  *
  * Ways, in this order. Turbo: intel_pstate/no_turbo, cpufreq/boost, cpufreq/policyN/boost (Linux, admin-guide/pm:
@@ -47,8 +47,8 @@ struct settings_wish {
     int turbo;           /* 0 off, 1 on, -1 as it is */
     double fixed_ghz;    /* of all CPUs; 0 = as it is */
     unsigned quiet;      /* parts, or-ed */
-    unsigned quiet_must; /* of those: refused where nothing of them can be changed; others are left and reported */
-    int cpu;             /* for whom it is to be quiet */
+    unsigned quiet_must; /* those that are refused where nothing of them can be changed; others are left and reported */
+    int cpu;             /* the CPU for which it is to be quiet */
     bool spread;         /* other CPUs are to run this program's kernels, too: it may not be confined to `cpu` */
 };
 
@@ -60,24 +60,22 @@ int settings_state_file(char *out, size_t size);
 extern const char *const settings_root_state_file;
 
 struct settings;
-/*
- * Writes down and changes, one by one. Returns MACHINE_OK and *out (NULL when nothing had to be changed), or with
- * everything as it was: MACHINE_CANNOT and what would help, MACHINE_FAILED.
- */
+/* Records and changes settings, one by one. Returns MACHINE_OK and *out (NULL when nothing had to be changed), or, with
+ * everything as it was, MACHINE_CANNOT and the remedy, or MACHINE_FAILED. */
 int settings_apply(const struct settings_roots *r, const struct settings_wish *wish, struct settings **out,
                    struct machine_error *err);
-/* More changes in a journal that is there already; *s may be NULL, and is then as settings_apply() leaves it. Where it
- * returns another status than MACHINE_OK the changes made before stand. */
+/* Adds changes to an existing journal; if *s is NULL, it is like settings_apply(). Where it returns another status than
+ * MACHINE_OK the earlier changes stand. */
 int settings_add(const struct settings_roots *r, const struct settings_wish *wish, struct settings **s,
                  struct machine_error *err);
 /* How many changes there are by now; settings_back_to() puts back those that came after, as settings_restore() does. */
 size_t settings_mark(const struct settings *s);
-/* The mark after what turbo and a fixed frequency took, which come first. */
+/* The mark after the changes for turbo and a fixed frequency, which come first. */
 size_t settings_base(const struct settings *s);
 int settings_back_to(struct settings *s, size_t mark, struct machine_error *err);
-/* Checks whether anything of a part that was wished for is in force: MACHINE_OK, or MACHINE_CANNOT and why not. */
+/* Checks that anything of a requested part is in force: MACHINE_OK, or MACHINE_CANNOT and why not. */
 int settings_stands(const struct settings *s, enum quiet_part part, struct machine_error *err);
-/* Says what of the parts wished for was left as it is, and why: lines "part, part: why", each with its newline; "" for
+/* Says which requested parts were left as they are, and why: lines "part, part: why", each with its newline; "" for
  * nothing. Valid until settings_add(). */
 const char *settings_left(const struct settings *s);
 /* The changes in words, for a result: "turbo off (was on); quiet for CPU 1: irq (19 of 20), tick (3); as it was:
@@ -85,13 +83,14 @@ const char *settings_left(const struct settings *s);
 const char *settings_text(const struct settings *s);
 /*
  * Puts everything back, the last change first, removes the journal and frees *s (NULL is allowed). Returns MACHINE_OK,
- * and in err->text what somebody else has set meanwhile and is therefore left ("" for nothing); or MACHINE_FAILED where
- * something could not be put back (then the journal stays, and the message names the command to repeat it).
+ * and in err->text the settings that somebody else has changed meanwhile and that are therefore left ("" for none); or
+ * MACHINE_FAILED where something could not be put back (then the journal stays, and the message names the command to
+ * repeat it).
  */
 int settings_restore(struct settings *s, struct machine_error *err);
 
 /*
- * Puts back what a killed run has left. *report says what was done, or that another run, which lives, has changed
+ * Puts back what a killed run has left. *report says what was done, or that another run, still alive, has changed
  * settings (then *lives is set), or that the machine was rebooted since; "" for nothing. Returns MACHINE_OK, or
  * MACHINE_CANNOT where this user may not.
  */

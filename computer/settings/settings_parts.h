@@ -147,8 +147,8 @@ struct quiet_plan {
     char why[300];   /* why there is nothing to change, in words; "" */
     bool out_of_memory;
 };
-/* Plans a change from the present value to `after`, unless they are the same. A setting that cannot be read is `kept`.
- *  */
+/* Plans a change from the present value to `after`, unless they are the same. A setting that cannot be read is
+ * `kept`. */
 void settings_plan_add(struct quiet_plan *p, enum change_kind kind, const char *path, const char *after);
 /* It cannot be changed. */
 void settings_keep(struct quiet_plan *p, const char *name, int error);

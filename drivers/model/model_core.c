@@ -329,7 +329,7 @@ static double sooner(double t, double other)
     return other < t ? other : t;
 }
 
-/* The next change but for the core clock's next step. */
+/* The next change except for the core clock's next step. */
 static double other_event(const struct model_core *c)
 {
     double t = sooner(sooner(sooner(INFINITY, model_license_event(c)), model_ramp_event(c)), scenario_event(c));
@@ -385,8 +385,8 @@ double model_core_event(const struct model_core *c)
 
 /* All that stays constant from one event to the next while the core clock goes on in its steps. */
 struct pace {
-    double event;      /* the next but for those steps */
-    double mhz, clock; /* cycles per microsecond but for the clock's factor of the moment: before and after it */
+    double event;      /* the next except for those steps */
+    double mhz, clock; /* cycles per microsecond except for the clock's factor of the moment: before and after it */
     double per_cycle;  /* payload instructions */
     double throttled;  /* share of the cycles */
     bool stands, counts, busy; /* no time for counters; they count; an interrupt handler runs */

@@ -78,7 +78,7 @@ double model_steady_watts(const struct model *m, const struct payload *p, unsign
 
 /*
  * ---- trials (machine_ops.trials): how long each takes is known beforehand, so that a table that was measured on it
- * can be held against the truth. None of it is in model files: the figures are assumed. ----
+ * can be compared with the truth. None of it is in model files: the figures are assumed. ----
  */
 
 /* Cycles that an interrupt takes, and how far apart they are: 250 a second, as CONFIG_HZ of many distributions. */

@@ -14,7 +14,7 @@
 
 struct with_registers {
     const struct machine_ops *inner;
-    struct machine_ops ops; /* those, but for what this file does */
+    struct machine_ops ops; /* those, except for what this file does */
     struct msr_access access;
     struct msr_device device;
     bool opened;

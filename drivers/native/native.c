@@ -361,7 +361,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     struct cpu_view view;
 
     native_finish(s);
-    /* a sample costs some 40 ns; what is left of a shorter one is not worth the name */
+    /* a sample costs some 40 ns, which leaves almost nothing of a shorter one */
     if (!(setup->period_us >= 0.25 && setup->period_us <= 1e6)) {
         return machine_fail(
             err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
@@ -390,7 +390,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
 
 /* ---- how fast a payload runs ---- */
 
-/* A sample's time stamp and loop, us: as on recent cores at 3 GHz. What it is off by changes the period alone. */
+/* A sample's time stamp and loop, us: as on recent cores at 3 GHz. An error changes only the period. */
 #define SAMPLE_COST_US 0.025
 
 /* Ticks of a block at full rate: the fastest of several stretches of about 20 us. */

@@ -32,7 +32,7 @@ struct native {
     unsigned cores;        /* physical, online */
     unsigned usable_cores; /* of those, allowed to this process */
     unsigned features;     /* enum kernel_feature: of all kinds of cores together */
-    unsigned lacking;      /* of those, what the CPU prepared for does not have (hybrid parts) */
+    unsigned lacking;      /* those that the CPU prepared for does not have (hybrid parts) */
 
     bool prepared;
     struct machine_setup setup;
@@ -122,7 +122,7 @@ int native_read_energy(struct machine *m, struct energy_reading *out, const char
 /* machine_ops.speed_select; read for "/sys" only: a folder laid out like it has none. */
 int native_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err);
 
-/* Lets the core forget what it ran: twice the longest time after which a license is said to lapse. */
+/* Lets the core forget the code that it ran: takes twice the longest time after which a license is said to lapse. */
 void native_relax(void);
 
 /* Measures the pace of a payload at this sample period (us): 2 ms to reach its steady state, then the blocks of a
@@ -132,7 +132,7 @@ void native_lane_measure(const struct payload *p, double tsc_hz, double period_u
 /* ---- bursts.c: as in machine_ops, in user space ---- */
 
 /* Bursts of so many instructions and more are run as blocks of their kernel, with operands that toggle; operands of 0,
- * which a shot has, take less power. What the blocks load is then less than a hundredth of it. */
+ * which a shot has, take less power. The loads of the blocks are then less than a hundredth of it. */
 enum { BURSTS_BLOCKS_FROM = 2000 };
 int native_bursts(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
                   struct machine_error *err);

@@ -140,7 +140,7 @@ size_t pinning_code(const struct payload *p, const volatile unsigned char **code
 
     memcpy(code, &p->run, sizeof *code);
     size_t in_page = (uintptr_t)*code % page;
-    /* not read: what lies beyond the last page that the code is known to reach */
+    /* not read: pages beyond the last one that the code is known to reach */
     size_t sure = (in_page + p->bytes + page - 1) / page * page - in_page;
     size_t end = p->bytes + setup < sure ? p->bytes + setup : sure;
     return (end + line - 1) / line;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Trials: one piece of code, again and again, and what came between the thread and its CPU meanwhile. */
+/* Trials: one piece of code runs again and again, and interruptions of the thread are counted meanwhile. */
 #include "drivers/native/trials.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static void buffer_free(struct trials_buffer *b)
 }
 
 /* Written to, for pages that were only read are all one and the same; in huge pages where they are to be had, so that
- * translations of addresses have the least share in what is measured. */
+ * translations of addresses have the least share in the measurement. */
 static int buffer_make(const struct trials_request *r, struct trials_buffer *b, struct machine_error *err)
 {
     *b = (struct trials_buffer){NULL, 0, NULL};
@@ -136,7 +136,7 @@ static double shortest_ticks(void *context, uint64_t rounds)
     return (double)best;
 }
 
-/* ---- what comes between ---- */
+/* ---- interruptions ---- */
 
 /* The place of "CPUn" in the line of names; -1: it is not there, as CPUs that are offline. */
 static int irq_column_of(char *names, int cpu)
@@ -249,7 +249,7 @@ static uint64_t read_clock(const struct trials_clock *clock)
     return clock != NULL ? clock->cycles(clock->context) : tsc_now();
 }
 
-/* The duration of one trial by the clock, and by time stamps with what comes before it. */
+/* The duration of one trial by the clock, and by time stamps including the preparation. */
 struct trials_took {
     uint64_t begin, end; /* on the clock */
     uint64_t ticks;      /* UINT64_MAX where time stamps went back, as after a suspension that resets them */

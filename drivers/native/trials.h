@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Trials on real hardware (machine_ops.trials), whatever reads the clock. They run as any program does, without
- * real-time priority: it would hide what is to be seen.
- */
+/* Trials on real hardware (machine_ops.trials), whatever reads the clock. They run as any program does, without
+ * real-time priority, which would hide the effects to be seen. */
 #pragma once
 
 #include <stdio.h>
@@ -40,7 +38,7 @@ static inline uint64_t trials_first_round(uint64_t rounds, uint64_t bytes, unsig
  */
 uint64_t trials_find_rounds(double (*ticks)(void *context, uint64_t rounds), void *context, double wanted);
 
-/* ---- what came between a thread and its CPU, as the kernel counts it: read before and after ---- */
+/* ---- interruptions of a thread, as the kernel counts them: read before and after ---- */
 
 /* Counts since boot, or since the thread began, of the calling thread and of `cpu`; smis: NaN. `proc`: "/proc", or a
  * folder laid out like it; NULL: neither is read. */

@@ -14,7 +14,7 @@
 struct perf {
     struct native common;
     struct perf_system system;
-    struct lack lack[COUNTER_IDS]; /* but for the license events */
+    struct lack lack[COUNTER_IDS]; /* except for the license events */
     struct part_events events;
 
     struct perf_pmu pmu;

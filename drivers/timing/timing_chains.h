@@ -44,8 +44,8 @@ struct timing_cost {
  */
 int timing_chain_cost(const struct chain_raw *r, size_t n, bool steady, double step, struct timing_cost *out);
 
-/* The last readings with chains, by which the cost follows what the other hyper-thread does from some fifty repetitions
- * to the next, and is known to a cycle. */
+/* The last readings with chains, by which the cost follows the activity of the sibling thread from some fifty
+ * repetitions to the next, and is known to a cycle. */
 enum { TIMING_LATELY = 4096 };
 struct timing_lately {
     struct chain_raw chain[TIMING_LATELY];

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Measurements against each other: two of them, or a thousand. Pure: the CSV texts of tables in, a table of what
- * differs out.
+ * Compares measurements: two of them, or a thousand. Pure: the CSV texts of tables in, a table of differences out.
  *
- * A cell is a value with limits in a row of a table, by what the row's key columns say: the same cell of several
- * measurements is compared. (Not the column cpu, but where each CPU is what is measured: which one stands for others is
- * chance.) So are counts (levels, halts) and a few texts (the kind of a transition), as they are.
+ * A cell is a value with limits in a row of a table, identified by the row's key columns: the same cell of several
+ * measurements is compared. (The column cpu is no key, unless each CPU is measured: which one stands for the others is
+ * chance.) Counts (levels, halts) and a few texts (the kind of a transition) are compared as they are.
  *
  * The rule. Sorted by value, neighbors a < b of a cell are apart, if
  *     b - a > w hypot(a_hi - a, b - b_lo)
- * and if they differ by more than what nobody would call a difference (estimates_least_difference). w widens limits of
- * 95 % to those of 1 - 0.05 / K, with all K pairs of measurements in all cells (Bonferroni): the ratio of the quantiles
- * of Student's t, with as many degrees of freedom as both have repetitions, less two. If all were of one processor, the
- * probability of any difference in all of the comparison would be 5 % at most. What is not apart is one group. Values
+ * and if they differ by more than the least difference (estimates_least_difference). w widens limits of 95 % to those
+ * of 1 - 0.05 / K, with all K pairs of measurements in all cells (Bonferroni): the ratio of the quantiles of Student's
+ * t, with as many degrees of freedom as both have repetitions, less two. If all were of one processor, the probability
+ * of any difference in all of the comparison would be 5 % at most. Values that are not apart are one group. Values
  * whose limits are ten times as wide as the cell's median do not join groups; they are undecided.
  *
  * In a group of 20 and more, a value is an outlier that is farther from the median than the normal quantile of
@@ -41,20 +40,21 @@ int compare_add(struct comparison *c, const char *name);
  * registry. Returns 0; or -1 with one line in `why`: what is wrong and, with `file`, where.
  */
 int compare_take(struct comparison *c, const char *kind_name, char *text, const char *file, char *why, size_t size);
-/* Drops the last measurement with all that was taken of it. */
+/* Drops the last measurement with all of its values. */
 void compare_drop(struct comparison *c);
 size_t compare_measurements(const struct comparison *c);
 
 /*
  * Compares. *out becomes the table `compare`: a row for each cell that two measurements have, with those that differ
- * marked in the column `verdict` (differs, alike, undecided); details: `measurements` (each with what is to be said of
- * it), `settings` (those that differ), `groups`. Returns 0, or -1: out of memory; table_free(out) in any case.
+ * marked in the column `verdict` (differs, alike, undecided); details: `measurements` (each with remarks), `settings`
+ * (those that differ), `groups`. Returns 0, or -1: out of memory; table_free(out) in any case.
  */
 int compare_conclude(struct comparison *c, struct table *out);
 
 /* ---- of a finished comparison ---- */
 
-/* For a person: measurements, settings that differ, what differs, who is unlike the others, one closing sentence. */
+/* Prints measurements, settings that differ, values that differ, measurements unlike the others, and one closing
+ * sentence. */
 void compare_print(FILE *out, bool colour, const struct table *t);
 /* A panel for each table that has differences, or for all where nothing differs: a row for each value, how far each
  * measurement's is from the median, in %. */

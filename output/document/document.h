@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One result, ready to leave: a title, and sections with facts, notes, tables and pictures. Whoever has a result
- * describes it once; document_print() makes text for a terminal of it, document_page() a page of HTML. It knows nothing
- * of what a result is about.
+ * A result, ready for output: a title, and sections with facts, notes, tables and pictures. A result is described once;
+ * document_print() turns it into text for a terminal, document_page() into a page of HTML. Documents know nothing of a
+ * result's subject.
  *
- * Building never fails: what ran out of memory says so when it is written. All text may be of unknown origin.
+ * Building never fails: a document that ran out of memory says so when it is written. All text may be of unknown
+ * origin.
  */
 #pragma once
 
@@ -32,7 +33,7 @@ struct document {
  * itself); and, where a model was measured, that it was (NULL: a processor was).
  */
 void document_begin(struct document *d, const char *title, const char *cpu, const char *modelled);
-/* The same of what a table was measured of. */
+/* The same, from a table's metadata. */
 void document_begin_table(struct document *d, const char *title, const struct table *t);
 void document_free(struct document *d);
 
@@ -44,13 +45,13 @@ void document_free(struct document *d);
 enum document_where { DOCUMENT_EVERYWHERE, DOCUMENT_ON_PAGE };
 void document_section(struct document *d, enum document_where where, const char *place, const char *heading);
 
-/* A name and what is to be said of it, printf's: in a text all that stand together have their texts below each other,
- * an empty name continues the one before; on a page they are a list <dl>. Nothing where there is no text. */
+/* A name and its text, as printf: in a text, facts that stand together have their texts below each other, and an empty
+ * name continues the one before; on a page they are a list <dl>. Nothing is added without a text. */
 __attribute__((format(printf, 3, 4))) void document_fact(struct document *d, const char *name, const char *text, ...);
 /* The same, coloured as a warning in a text. */
 __attribute__((format(printf, 3, 4))) void document_warning(struct document *d, const char *name, const char *text,
                                                             ...);
-/* A sentence, printf's: in a text a line (blanks at its beginning indent it), on a page an item of a list. */
+/* A sentence, as printf: in a text a line (blanks at its beginning indent it), on a page an item of a list. */
 __attribute__((format(printf, 2, 3))) void document_note(struct document *d, const char *text, ...);
 /* A stream each of whose lines becomes a note, up to the next item or section; NULL: out of memory. */
 FILE *document_notes(struct document *d);
@@ -59,19 +60,18 @@ void document_notes_most(struct document *d, size_t most);
 
 /*
  * A table, which is moved into the document; nothing where it has no rows. On the page it has the caption. In a text it
- * is as `list` describes it: its array of fields is copied, not what they point to. list NULL: it is on the page alone.
+ * is as `list` describes it: its array of fields is copied, but not the objects that they point to. list NULL: it is
+ * only on the page.
  */
 void document_table(struct document *d, struct table *t, const char *caption, const struct pivot_list *list);
-/* Rows that were put together for a text alone; moved. */
+/* Rows that are only for a text; moved. */
 void document_pivot(struct document *d, struct pivot *p);
 
-/*
- * A picture on the page, moved, with a name for those who cannot see it; or why there is none: `described` is not 0,
- * as the functions return that describe pictures.
- */
+/* A picture on the page, moved, with a name for those who cannot see it; or the reason why there is none, if
+ * `described` is not 0, the result of the function that described it. */
 void document_chart(struct document *d, struct chart *c, const char *title, int described, const char *why);
 
-/* A value of the page's template that is a text by itself, printf's. */
+/* A value of the page's template that is a text by itself, as printf. */
 __attribute__((format(printf, 3, 4))) void document_value(struct document *d, const char *place, const char *text, ...);
 
 /* Prints it as text, as wide as the screen (util/screen_text.h). `colour`: escape sequences may be used. */

@@ -81,8 +81,8 @@ static int find_left_out(const struct trace *t, const uint32_t *skip, size_t n_s
     return 0;
 }
 
-/* The last sample, but for what single repetitions record beyond all others: those that were interrupted. NaN: out of
- * memory. */
+/* The usual end: of the last sample, except for what single repetitions record beyond all others: those that were
+ * interrupted. NaN: out of memory. */
 static double usual_end(const struct trace *t, double last)
 {
     double *x = malloc((trace_count_runs(t) + 1) * sizeof(*x));

@@ -16,7 +16,7 @@
  * core stood still, so that its value belongs neither before nor after it.
  */
 struct series_grid {
-    double begin_us, end_us; /* of all samples, but for what few repetitions record beyond all others */
+    double begin_us, end_us; /* of all samples, except for what few repetitions record beyond all others */
     double period_us;        /* median distance of neighboring samples; NaN when there are no neighbors */
     double unit_us;          /* microseconds of one unit of the chart's x axis; 1 unless it is changed */
     bool *left_out;          /* of each sample: not to be drawn */

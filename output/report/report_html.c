@@ -284,7 +284,7 @@ static void foot(FILE *out, const struct report_head *h)
     fputs(h->modelled ? " \xC2\xB7 modelled, not measured" : "", out);
 }
 
-/* Values up to the tables, but for those that other pages have as well. */
+/* Values up to the tables, except for those that other pages have as well. */
 static void put_beginning(struct template_values *v, const struct page *p)
 {
     const struct report_head *h = p->head;

@@ -16,8 +16,8 @@
 
 /* A step of the TSC that is more than a twentieth of the usual period of a microsecond says too little of a sample. */
 static const double STEP_MOST_NS = 50;
-/* Shares of a sample: the most and least time of a reading, and by how much nine samples of ten may miss their length.
- *  */
+/* Shares of a sample: the most and least time of a reading, and by how much nine samples of ten may miss their
+ * length. */
 static const double COST_MOST = 0.5, COST_LEAST = -0.25, JITTER_MOST = 0.4;
 /*
  * A sample that took so much longer than its work does was interrupted: the shortest interrupt of a guest takes a
@@ -345,7 +345,7 @@ static struct chain_samples chain_samples_of(const struct self_test_readings *r,
 }
 
 /*
- * Adds up what a stretch's readings tell, but for those in which an interrupt fell into the chain. Sums, because the
+ * Adds up what a stretch's readings tell, except for those in which an interrupt fell into the chain. Sums, because the
  * ticks of one chain come in steps of the TSC; a step may be half of a short chain.
  */
 static void add_chain(const struct chain_samples *s, size_t stretch, struct chain *out)
@@ -447,10 +447,8 @@ static void judge_chain(const struct self_test_readings *r, struct self_test_lin
                           "the short chains in the readings do not give the core's frequency");
 }
 
-/*
- * Held against the adds and not against another counter, which may be the one that is wrong; so what a reading takes of
- * a sample is in it.
- */
+/* Compared with the adds and not with another counter, which may be the one that is wrong; so the time of a reading in
+ * a sample is included. */
 void self_test_judge_event(const struct self_test_readings *r, struct self_test_lines *out)
 {
     struct self_test_line *l = self_test_add(out, "raw event", "1/add");

@@ -38,8 +38,8 @@ int programs_load(const char *data_dir, struct programs *out, struct machine_err
 /* The same from text; `file` names it in messages. */
 int programs_parse(const char *text, size_t length, const char *file, struct programs *out, struct machine_error *err);
 
-/* Returns the width, in bits, that a program uses on a processor that calls itself so ("... 06_55H ..."); 0: not known.
- *  */
+/* Returns the width, in bits, that a program uses on a processor that calls itself so ("... 06_55H ..."); 0: not
+ * known. */
 unsigned programs_bits_on(const struct programs *all, const struct program *p, const char *cpu);
 
 /* The consequences of the preferred widths for programs. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The verdict: whether wide code pays on the processor measured, what it costs, and what that means for compilers and
- * libraries. Pure: finished tables in, conclusions out. What each figure is and how one follows from the other:
- * doc/verdict.md.
+ * libraries. Pure: finished tables in, conclusions out. doc/verdict.md defines the figures and how one follows from the
+ * other.
  */
 #pragma once
 

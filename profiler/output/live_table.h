@@ -74,5 +74,5 @@ const char *live_table_heading(enum live_column column, enum profile_kind kind);
 unsigned live_table_width(enum live_column column);
 /* The columns for which a line of so many characters has room; the name always. *name receives its width. */
 void live_table_columns(unsigned width, bool shown[LIVE_COLUMNS], unsigned *name);
-/* The content of a column, in percent but for samples; "-" where it is not known. */
+/* The content of a column, in percent except for samples; "-" where it is not known. */
 void live_table_cell(const struct profile_row *row, enum live_column column, char *out, size_t size);

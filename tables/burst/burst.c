@@ -18,8 +18,8 @@ enum { COUNT, EVERY_NS }; /* cell.number */
 enum { ROUNDS_LEAST = 4, ROUNDS_MOST = 2000 };
 /* A cell is done when half of the width of the limits of its loss is below this: a loss of 0.1 % is worth no more. */
 #define ENOUGH 0.001
-/* The time for a cell, s, chosen so that the table takes about a minute; bursts LONG_US or more apart need more of it.
- * */
+/* The time for a cell, s, chosen so that the table takes about a minute; bursts LONG_US or more apart need more of
+ * it. */
 #define SECONDS 1.0
 #define SECONDS_BRIEF 0.5
 #define SECONDS_LONG 2.0
@@ -312,8 +312,8 @@ static double crossing(double n0, double y0, double n1, double y1)
     return n0 * pow(n1 / n0, y0 / (y0 - y1));
 }
 
-/* A value is surely not 0 that is so many half widths of its limits away from it: by one, some row of a table soon is.
- * */
+/* A value is surely not 0 that is so many half widths of its limits away from it: by one, some row of a table soon
+ * is. */
 #define SURE 2.0
 
 /*

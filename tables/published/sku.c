@@ -539,8 +539,8 @@ int sku_list(const char *data_dir, char ***names, size_t *n)
 
 /* ---- beside what is measured ---- */
 
-/* Finds the one of these names for this CPU. MACHINE_CANNOT: there is none; *broken: the first that could not be read.
- *  */
+/* Finds the one of these names for this CPU. MACHINE_CANNOT: there is none; *broken: the first that could not be
+ * read. */
 static int find_among(char **names, size_t n, const char *cpu, const char *data_dir, struct sku *out,
                       struct machine_error *broken, struct machine_error *err)
 {

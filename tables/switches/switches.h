@@ -28,7 +28,7 @@ int switches_look(const struct tables_context *x, const char *table, const struc
 /* Its phases into the details. MACHINE_OK, or *err and its status. */
 int switches_put_phases(struct table *rows, const char *key, const struct switches_seen *s, struct machine_error *err);
 
-/* Makes rows of what was seen; MACHINE_OK, or *err and its status. */
+/* Makes rows of the results; MACHINE_OK, or *err and its status. */
 typedef int switches_put(struct table *rows, const struct cell *c, const struct switches_seen *s,
                          struct machine_error *err);
 /* The measure() of a table: what a cell shows as rows by `put`, and its phases in the details, under its id. */

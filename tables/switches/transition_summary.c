@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A switch in one line: what the phases come to, and rates of throttled phases with their limits. */
+/* Summarizes a switch in one line, and computes rates of throttled phases with their limits. */
 #include "tables/switches/transition_summary.h"
 
 #include <math.h>
@@ -303,7 +303,7 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
     return isnan(sum) ? unknown : estimate_around(sum, sqrt(square));
 }
 
-/* ---- what it is ---- */
+/* ---- the kind of switch ---- */
 
 /* A step of the frequency that is smaller than what would surely have been found is none, unless the core has halted
  * for it: limits that exclude each other are then enough. */

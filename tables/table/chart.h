@@ -86,7 +86,7 @@ struct chart_panel {
     bool log_x, log_y, from_zero, whole_x; /* whole_x: tics where there are points */
     bool apart;        /* series stand a few pixels beside each other, so that equal ones are seen */
     double y_lo, y_hi; /* of the y axis; found from the values where both are 0 */
-    int height;        /* pixels; 0: by what is in it */
+    int height;        /* pixels; 0: by its contents */
     size_t n_lines;
     struct chart_line *lines;
     size_t n_series;

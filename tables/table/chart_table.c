@@ -199,7 +199,7 @@ static struct estimate value_of(const struct picture *p, const struct table *t, 
     return (struct estimate){times * e.value, times * e.lo, times * e.hi};
 }
 
-/* A new panel, empty but for its texts; NULL: there is no place. */
+/* A new panel, empty except for its texts; NULL: there is no place. */
 static struct chart_panel *add_panel(const struct picture *p, const struct table *t, size_t of, struct chart *c)
 {
     struct chart_panel *panel = chart_add_panel(c, p->panel.kind, "", "", "");

@@ -36,8 +36,8 @@ void chart_group_alike(struct chart *c, struct chart_panel *p, double relative, 
 
 /* ---- pictures ---- */
 
-/* A name that a row has in a picture: the text of a column, or what `text` writes into `out` ("": the row is left out).
- * */
+/* A name that a row has in a picture: the text of a column, or what `text` writes into `out` ("": the row is left
+ * out). */
 struct picture_name {
     const char *column;
     const char *(*text)(const struct table *t, size_t row, char out[CHART_NAME_MAX]);

@@ -24,15 +24,15 @@ bool estimates_above(const struct estimate *a, const struct estimate *b);
  * is not known. */
 bool estimates_agree(const struct estimate *a, const struct estimate *b, double slack);
 /*
- * Two frequencies are the same that differ by at most this, relative, or by less than their 95 % limits. The smallest
- * step there is, 100 MHz (the ratios' unit, Intel SDM vol. 3B, 15.3.2.4) of 5.5 GHz, is four times as large.
+ * Two frequencies are the same if they differ by at most this, relative, or by less than their 95 % limits. The
+ * smallest step there is, 100 MHz (the ratios' unit, Intel SDM vol. 3B, 15.3.2.4) of 5.5 GHz, is four times as large.
  */
 #define FREQUENCY_SAME 0.0045
 /* The step of the clock's multiplier (Intel SDM vol. 3B, 15.3.2.4). */
 #define CLOCK_STEP_GHZ 0.1
-/* The largest deviation that nobody would call a difference of values of a column, however narrow their limits happen
- * to be, in its unit: of frequencies that, else 0.2 % of `value`, 0.05 us at least, 0.01 of shares; of what is counted
- * nothing. */
+/* The largest deviation between values of a column that is no difference, however narrow their limits happen to be, in
+ * its unit: FREQUENCY_SAME for frequencies, otherwise 0.2 % of `value`, at least 0.05 us; 0.01 for shares; 0 for
+ * counts. */
 double estimates_least_difference(const struct table_column *c, double value);
 /* Returns by how much half the width of 95 % limits is to be widened for limits beyond which `tail` is left on either
  * side: the ratio of the quantiles of Student's t of so many degrees of freedom; 0: not known, of the normal
@@ -52,7 +52,7 @@ const char *estimates_cores_text(double active_cores, char out[ESTIMATE_TEXT_MAX
 const char *estimates_cores_of(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX]);
 
 enum { SUPPORT_WHY_MAX = 320 };
-/* True if the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */
+/* True if the table frequency says that the frequency of a CPU moves by itself; `why` then has its words. */
 bool estimates_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
 /* True if its levels are those of ratios, while the frequency floats. */
 bool estimates_relative(const struct table *frequency, int cpu);
@@ -65,11 +65,12 @@ bool estimates_levels(const struct table *frequency, int cpu, char why[SUPPORT_W
 /* The setting with the percentage by which two frequencies differ that are measured at different moments, in 95 % of
  * cases, where the frequency floats. */
 #define FREQUENCY_MOVES "frequency_moves_percent"
-/* Notes that in another table of the same measurement, as the setting `frequency_levels`: "told", or "none: WHY", and
- * FREQUENCY_MOVES. */
+/* Notes the result in another table of the same measurement, as the setting `frequency_levels`: "told", or "none: WHY",
+ * and FREQUENCY_MOVES. */
 void estimates_note_levels(struct table *t, const struct table *frequency);
-/* Why a table's levels, waits and costs are not to be reported, as it was noted; NULL: nothing was, or there are
- * levels. And whether it is because the frequency floats: then not even "nothing found" is reported. */
+/* Returns why a table's levels, waits and costs are not to be reported, as it was noted; NULL: nothing was noted, or
+ * there are levels. The other is true if the reason is that the frequency floats: then not even "nothing found" is
+ * reported. */
 const char *estimates_no_levels(const struct table *t);
 bool estimates_noted_floating(const struct table *t);
 
@@ -83,9 +84,9 @@ enum estimates_wait_support {
 };
 /*
  * Searches the table itself for support of the wait of a row, or for contradictions. Missing columns are ignored. Waits
- * of a pair agree that differ by no more than their limits and what single waits scatter by (sd_us, at least 2 % and 2
- * us), where twice a wait is the wait, too (mode 2). Of the rows of toggling those with pauses that are longer than the
- * wait count, and those in most of whose pauses the frequency rises; and the longest pause, because it is longer than
- * the wait that was found before it was chosen. *against: the row that contradicts.
+ * of a pair agree if they differ by no more than their limits and the scatter of single waits (sd_us, at least 2 % and
+ * 2 us); twice a wait is the wait, too (mode 2). Rows of toggling count if their pauses are longer than the wait, if
+ * the frequency rises in most of their pauses, or if they have the longest pause, which was chosen to be longer than
+ * the wait found before. *against: the row that contradicts.
  */
 enum estimates_wait_support estimates_wait_support(const struct table *t, size_t row, size_t *against);

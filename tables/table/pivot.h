@@ -2,7 +2,8 @@
 /*
  * The one printer of tables for a person: rows and columns of values with their 95 % limits, aligned, as wide as the
  * screen (util/screen_text.h). Columns that do not fit go into further blocks that repeat the names of the rows; text
- * in a last column goes on below itself. What was not measured is a dash. All text is made safe to show (plain_text).
+ * in a last column goes on below itself. Values that were not measured are a dash. All text is made safe to show
+ * (plain_text).
  *
  * A pivot is filled line by line, a line from left to right. Most need not be filled by hand: a table describes its
  * rows by views (struct pivot_list), which are lists or matrices.
@@ -30,8 +31,8 @@ __attribute__((format(printf, 3, 4))) void pivot_init(struct pivot *p, size_t n_
 enum pivot_kind {
     PIVOT_HEADING, /* of the columns; before all others */
     PIVOT_ROW,
-    PIVOT_ASIDE,  /* a row of what was not measured here and stands beside for comparison: dimmed on a terminal */
-    PIVOT_GROUP,  /* one field across all columns: what the rows below it have in common */
+    PIVOT_ASIDE,  /* a row that was not measured here, for comparison: dimmed on a terminal */
+    PIVOT_GROUP,  /* one field across all columns, common to the rows below it */
     PIVOT_REMARK, /* one field below a row, across all columns, indented: what else is to be said of the row */
 };
 void pivot_line(struct pivot *p, enum pivot_kind kind);

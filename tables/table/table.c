@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tables of results: columns, rows, what is missing, and pairs of metadata, settings and details. */
+/* Tables of results: columns, rows, missing entries, and pairs of metadata, settings and details. */
 #include "tables/table/table.h"
 
 #include <jansson.h>

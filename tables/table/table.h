@@ -61,8 +61,8 @@ struct table_pair {
     char *key, *value;
 };
 
-/* An entry of what could not be measured: the key fields that say which row it would have been (others absent), and
- * why. */
+/* An entry for something that could not be measured: the key fields of the row that it would have been (others absent),
+ * and why. */
 struct table_missing {
     struct table_value *values; /* n_columns */
     char *why;
@@ -136,7 +136,7 @@ bool table_same_pair(const struct table *t, size_t a, size_t b);
 /* Fields of an entry of t->missing. */
 double table_missing_number(const struct table *t, size_t entry, const char *column);
 const char *table_missing_text(const struct table *t, size_t entry, const char *column);
-/* The name of what is missing, by all its fields: "512fma, active_cores 16"; "" of the complete table. */
+/* The name of a missing entry, by all its fields: "512fma, active_cores 16"; "" of the complete table. */
 void table_missing_name(const struct table *t, size_t entry, char *out, size_t size);
 /* Overwrites a field of any row. */
 void table_set_number(struct table *t, size_t row, const char *column, double value);
@@ -161,8 +161,8 @@ bool table_in_range(const struct table *t, char *why, size_t size);
 /* Appends rows, missing entries and details of `from`, which has the same columns. */
 void table_append(struct table *t, const struct table *from);
 
-/* tables/table/table_file.c: comment lines `# key: value`, the line of names, the rows. 0, or -1: the stream's error.
- * */
+/* tables/table/table_file.c: comment lines `# key: value`, the line of names, the rows. 0, or -1: the stream's
+ * error. */
 int table_write_csv(FILE *out, const struct table *t);
 /* characterize-table/1, allocated with malloc, ending in a newline; NULL: out of memory. */
 char *table_to_json(const struct table *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A table on a screen: its head, its rows, and what is missing and why, equal reasons together. */
+/* A table on a screen: its head, its rows, and missing entries with the reasons, equal ones together. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts that all tables share: their cells, and what the options choose: kernels, active cores, the machine's
+/* The parts that all tables share: their cells, and the choices of options: kernels, active cores, the machine's
  * setup. */
 #include <limits.h>
 #include <stdarg.h>
@@ -92,7 +92,7 @@ void tables_cell_missing(struct table *t, const struct cell *c, const char *form
     tables_put_cell(t, c);
 }
 
-/* ---- what the options choose ---- */
+/* ---- choices of options ---- */
 
 /* One of each width and weight that license analysts distinguish, and the tiles of AMX. */
 const char *const tables_usual_kernels[] = {"64add", "128or", "128fma", "256or", "256fma", "512or", "512fma", "amx"};

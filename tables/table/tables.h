@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Measuring a table: which cells it has on a machine, what the machine does for each, and what of the result
- * goes into which row. A probe brings the traces, the analysis reads them; this directory only joins the two, so that a
- * user of the library can measure a table without the command line.
+ * Measuring a table: its cells on a machine, the actions of the machine for each, and how results become rows. A probe
+ * brings the traces, the analysis reads them; this directory only joins the two, so that a user of the library can
+ * measure a table without the command line.
  *
- * A cell is what is measured in one go, and all of it that is kept: a run that was cut off goes on with the next cell.
- * So a cell must depend on nothing but the machine, the options and its own identity: not on other cells, not on their
- * order. What needs several cells (levels, groups, readings, break-even times) belongs into conclude(), which is pure.
+ * A cell is measured in one go and kept as a whole: a run that was cut off continues with the next cell. So a cell must
+ * depend on nothing but the machine, the options and its own identity: not on other cells, not on their order. Results
+ * that need several cells (levels, groups, readings, break-even times) belong into conclude(), which is pure.
  */
 #pragma once
 
@@ -51,20 +51,20 @@ struct tables_options {
     struct payload kernels[TABLES_KERNELS_MAX];
     size_t n_active; /* --active-cores, a list; 0 in it = all */
     unsigned active[TABLES_CORES_MAX];
-    bool corunner_same;      /* the other cores run what the measured one runs */
+    bool corunner_same;      /* the other cores run the measured kernel */
     struct payload corunner; /* kernel NULL: 64add */
     bool siblings;           /* hyper-thread siblings of active cores are kept busy too */
     unsigned runs;
     double period_us, warmup_us, observe_us; /* 0: default */
     double seconds;                          /* budget of time for a cell of frequencies or bursts; 0: default */
     uint64_t seed;
-    double fixed_ghz;                   /* --fixed-frequency, which is in force already; 0: automatic */
+    double fixed_ghz;                   /* --fixed-frequency, already in force; 0: automatic */
     uint32_t event;                     /* umask: the event select code, 0 = 28H */
     double burst_count, burst_every_us; /* burst: only of so many instructions every so many us; 0: all */
     /*
-     * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: none can be had
-     * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `in_force` (of size
-     * TABLES_TOLD_MAX) receives what is in force, "" for nothing.
+     * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: only REFINED_QUIET
+     * is available. MACHINE_CANNOT: *err says why it is not available, and the remedy. `in_force` (of size
+     * TABLES_IN_FORCE_MAX) receives the settings in force, "" for none.
      */
     int (*refine)(void *refine_data, enum refinement r, char *in_force, struct machine_error *err);
     void *refine_data;
@@ -147,7 +147,7 @@ bool tables_drafted_key(const struct tables_drafted *d, const char *key, const c
 #define TABLE_KIND_VIEWS(list) .views = list, .n_views = sizeof list / sizeof *list
 #define TABLE_KIND_PICTURES(list) .pictures = list, .n_pictures = sizeof list / sizeof *list
 
-/* All that is known of a table, but for what its rows hold: nothing outside of its directory names it. */
+/* All that is known of a table, except for what its rows hold: nothing outside of its directory names it. */
 struct table_kind {
     const char *name;   /* "frequency" */
     const char *title;  /* "Frequency by license level and active cores" */
@@ -183,7 +183,7 @@ struct table_kind {
     const struct pivot_list *views;
     size_t n_views;
     table_print_rows *print;
-    /* One to three lines, the most important first: what was found. NULL: none. Pure. */
+    /* The findings, one to three lines, the most important first. NULL: none. Pure. */
     void (*findings)(FILE *out, const struct table *t);
     /* The panels of the plot: these pictures, then what `plot` adds to them or changes. Neither: there is no plot.
      * Columns may be lacking: the table may have been written by another version. Pure. */
@@ -201,7 +201,7 @@ const struct table_kind *tables_exported(enum tables_export part);
 
 void tables_options_default(struct tables_options *o);
 
-/* A table for a person: its head, its rows, what was not measured and why. `colour`: escape sequences may be used. */
+/* Prints a table: its head, its rows, missing entries and why. `colour`: escape sequences may be used. */
 void tables_print(FILE *out, bool colour, const struct table_kind *k, const struct table *t);
 /* Adds the panels of the plot to a chart, whose title and subtitle are set already. */
 void tables_draw(const struct table_kind *k, const struct table *t, struct chart *c);
@@ -244,7 +244,7 @@ enum tables_cores {
 /* The numbers of --active-cores (0 = all), else `otherwise`. Ascending, each once, none above the cores that may be
  * used. Returns how many, at most TABLES_CORES_MAX. */
 size_t tables_active_cores(const struct tables_context *x, enum tables_cores otherwise, unsigned *out);
-/* machine_setup with what the options say about CPUs, co-runners and siblings, for this cell. */
+/* machine_setup with the options' CPUs, co-runners and siblings, for this cell. */
 struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c);
 /* Reports how far the cell is; true if the caller wants to stop. */
 bool tables_stop(const struct tables_context *x, double part);
@@ -254,7 +254,7 @@ int tables_on_progress(void *data, unsigned done, unsigned wanted);
 /* ---- measuring ---- */
 
 /* The store of finished cells. load: the text that was stored for a cell, malloc'ed, or NULL; store: keeps it for good
- * before it returns; refused: what was loaded is not this cell, which is measured again. Each may be NULL. */
+ * before it returns; refused: the loaded text is not this cell, which is measured again. Each may be NULL. */
 struct tables_store {
     char *(*load)(void *data, const struct table_kind *k, const struct cell *c);
     int (*store)(void *data, const struct table_kind *k, const struct cell *c, const char *json,

@@ -75,7 +75,7 @@ static int add_dirty(const struct tables_context *x, struct cells *out, const st
     return 0;
 }
 
-/* The mixtures of the literature (G 3.2.1, 6.5.1), or all pairs of what was requested. */
+/* The mixtures of the literature (G 3.2.1, 6.5.1), or all pairs of the requested kernels. */
 static int add_mixtures(const struct tables_context *x, struct cells *out, const struct payload *k, size_t n,
                         unsigned cores)
 {

@@ -8,7 +8,7 @@
 #include "tables/table/sights.h"
 #include "tables/table/tables.h"
 
-#define TRIGGER_PLAIN "64add" /* the plain code around what is examined */
+#define TRIGGER_PLAIN "64add" /* the plain code around the examined code */
 enum { BURSTS_SEEN_MAX = 2000 };
 
 /* ---- tables/trigger/trigger_look.c: what code requests when it keeps running ---- */
@@ -86,7 +86,7 @@ struct trigger_bursts {
     char discarded_why[120];     /* of the last one */
 };
 
-/* Names what is measured, the plain code around it and the period of the samples. Nothing is left to end. */
+/* Sets the measured code, the plain code around it and the period of the samples. Nothing is left to end. */
 void trigger_bursts_init(struct trigger_bursts *b, const struct tables_context *x, const struct cell *c,
                          const char *what, const struct payload *plain, double period_us);
 /* Warm-up and checks that follow from n looks: none carries over into the next repetition. MACHINE_CANNOT: that would
@@ -146,7 +146,7 @@ struct trigger_row {
 };
 /* "level 1", "throttle only", "nothing", "lower frequency" where no counter says which level it is, or "undecided". */
 const char *trigger_asks(bool lower, bool unsure, bool throttled, double level);
-/* A row of what was seen by brackets, and one that bursts show. */
+/* A row of the results by brackets, and one of those by bursts. */
 struct trigger_row trigger_row_of(const struct trigger_look *look, const char *what, unsigned density);
 void trigger_put_row(const struct cell *c, struct table *rows, const struct trigger_row *r);
 void trigger_put_bursts(const struct trigger_bursts *b, struct table *rows);

@@ -18,7 +18,7 @@
 #define ROOM 2.0          /* for bursts that are longer than the long ones */
 #define PERIOD_US 0.5     /* of sampling: the shortest, since bursts end between samples */
 #define ROUGH 1.05        /* ratio of long to short at which the bisection has found the place */
-#define SHARP 0.004       /* relative: what the count of a sharp threshold is narrowed down to */
+#define SHARP 0.004       /* relative: the count of a sharp threshold is narrowed down to this */
 #define LEAST_AROUND 0.02 /* relative: the bursts of the fit lie at least so far to either side */
 #define AROUND_SIGMA 1.2  /* where trials tell most of a median and a spread together */
 /* REFERENCES: rounds of them, at least. VOTES: bursts at each place of the bisection. SURVEY: spread around it.

@@ -11,8 +11,8 @@
 /* PARTS: of a mixture, in turn. REPEATS: rounds of a null and a treatment, at least. */
 enum { PARTS = 12, REPEATS = 12, BRIEF_REPEATS = 8 };
 
-/* After clean code licenses lapse within 2 ms (the Intel manual, G 3.2.2): what is still requested later is due to
- * what the code has left after. */
+/* After clean code licenses lapse within 2 ms (the Intel manual, G 3.2.2): a later request is due to the state that the
+ * code has left. */
 #define DIRTY_BURST_US 200.0
 #define DIRTY_FROM_US 2100.0
 #define DIRTY_WINDOW_US 1400.0
@@ -21,10 +21,8 @@ enum { PARTS = 12, REPEATS = 12, BRIEF_REPEATS = 8 };
 
 enum { NULLS, TREATED, OTHERS_KINDS };
 
-/*
- * Rounds of the null and the treatment, and their row: what the treatment requests against the null. *r is filled but
- * for what is known of the code alone.
- */
+/* Rounds of the null and the treatment, and their row: the request of the treatment compared with the null. *r is
+ * filled except for the facts about the code. */
 static int others_row(struct trigger_bursts *b, trigger_round *round, bool throttled, struct trigger_row *r,
                       bool *agreed, struct machine_error *err)
 {
@@ -142,7 +140,7 @@ static int dirty_round(struct trigger_bursts *b, struct machine_error *err)
 {
     const struct segment dirty = {b->cell->a, DIRTY_BURST_US, true};
     int status = trigger_bursts_run(b, &b->null, 1, NULL, err);
-    /* the clean kernel at the end executes VZEROUPPER for what comes next */
+    /* the clean kernel at the end executes VZEROUPPER for the next repetition */
     return status == MACHINE_OK ? trigger_bursts_run(b, &dirty, 1, &b->null.payload, err) : status;
 }
 
@@ -163,7 +161,8 @@ int trigger_dirty(const struct tables_context *x, const struct cell *c, bool onl
     *enough = look.lower || !isnan(look.level);
     if (only_lower && !*enough)
         return MACHINE_OK;
-    /* how long the clean kernel keeps the core slow: only what is slow longer is due to what the dirty one left */
+    /* how long the clean kernel keeps the core slow: only slowness beyond it is due to the state that the dirty one
+     * left */
     b.null = (struct segment){clean, DIRTY_BURST_US, true};
     b.room_us = 2 * DIRTY_BURST_US;
     b.from_us = fmax(DIRTY_FROM_US, DIRTY_WAITS * fmax(look.back_usual_us, 0.5 * look.back_most_us));

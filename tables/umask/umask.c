@@ -216,8 +216,8 @@ static int on_progress(void *data, unsigned done, unsigned wanted)
 }
 
 /* The share of the cycles of one experiment that an event counted. A share lies between 0 and 1: what readings are off
- * by may carry it beyond, and so may limits reach there, which means nothing. What is surely above 1 counts no cycles.
- * */
+ * by may carry it beyond, and so may limits reach there, which means nothing. What is surely above 1 counts no
+ * cycles. */
 static struct estimate event_share(const struct repetitions *seen, size_t event, size_t *runs)
 {
     struct estimate e = umask_shares_counted(&seen->trace, event, INFINITY, runs);

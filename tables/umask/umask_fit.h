@@ -3,7 +3,7 @@
  * Turns counts into the meaning of a umask. Shares of core cycles: those in which an event counted, and those in which
  * the code ran slower than it can. The meaning of a counter bit, derived from what made it count: a bit that counts all
  * cycles of 256-bit FMA and none of anything else reads "heavy 256". Nothing that was published goes into a reading;
- * what is documented can then be held against it. Kinds of code are distinguished by width and weight, as license
+ * what is documented can then be compared with it. Kinds of code are distinguished by width and weight, as license
  * analysts do (Skylake-SP dissertation, 3.2.1).
  */
 #pragma once

@@ -112,7 +112,7 @@ static json_t *kept_json(const struct kept *k)
                      k->warm.max);
 }
 
-/* True if it is one; *in_force (may be NULL, else TABLES_TOLD_MAX) and *warm are then its contents. */
+/* True if it is one; *in_force (may be NULL, else TABLES_IN_FORCE_MAX) and *warm are then its contents. */
 static bool read_kept(const char *json, char *in_force, struct repeatability *warm)
 {
     json_int_t n = 0;

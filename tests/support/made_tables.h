@@ -27,8 +27,8 @@ struct made_case {
     bool findings, counted;
 };
 
-/* Returns true if there are handmade tables of this kind. Those are compared with golden files; a new kind needs none.
- *  */
+/* Returns true if there are handmade tables of this kind. Those are compared with golden files; a new kind needs
+ * none. */
 bool made_of(const struct table_kind *k);
 /* Calls `each` with every case of the file, in order, and returns how many; fails the test where it makes no sense. */
 size_t made_tables(const char *path, const struct table_kind *k, void (*each)(void *data, struct made_case *c),

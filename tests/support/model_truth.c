@@ -65,7 +65,7 @@ static unsigned wanted(const struct walk *w)
     return w->t < w->kept_until && w->kept > needed(w) ? w->kept : needed(w);
 }
 
-/* Without boosts; ghz: what the voltage shall be for, but for ramps. */
+/* Without boosts; ghz: what the voltage shall be for, except for ramps. */
 static double base_volts(const struct walk *w, double t, double ghz)
 {
     double volts = model_volts(w->model, w->rise_to > 0 ? w->rise_to : ghz);
@@ -156,7 +156,7 @@ double model_truth_volts(const struct model_truth *t, double us)
     return t->points[i - 1].volts + along * (t->points[i].volts - t->points[i - 1].volts);
 }
 
-/* Counted instructions in the next `us`, in which nothing changes but for a ramp. */
+/* Counted instructions in the next `us`, in which nothing changes except for a ramp. */
 static double counted(const struct walk *w, double us, double factor)
 {
     const struct model_phase p = {.start_us = w->t,

@@ -58,10 +58,8 @@ struct sim_report {
     bool failed; /* out of memory once */
 };
 
-/*
- * Begins an empty report (all zero) of a workload under parameters that were read from this file: its head but for seed
- * and runs. Of the workload all is copied; parameters and file must outlive the report.
- */
+/* Begins an empty report (all zero) of a workload under parameters that were read from this file: its head except for
+ * seed and runs. Everything is copied from the workload; parameters and file must outlive the report. */
 void sim_report_begin(struct sim_report *r, const struct sim_params *p, const char *file, const struct sim_workload *w);
 /* One more run, which belongs to the report from then on: of a new result, or of one that is there. */
 void sim_report_add(struct sim_report *r, const struct sim_result *run);

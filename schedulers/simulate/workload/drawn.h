@@ -54,7 +54,7 @@ struct drawn_phase {
     char name[DRAWN_NAME_SIZE];
     unsigned line;
     struct drawn_length length;
-    struct sim_row row; /* its rows, but for their duration; task: SIM_IDLE if it is blocked */
+    struct sim_row row; /* its rows, except for their duration; task: SIM_IDLE if it is blocked */
     bool has_ipc, has_stall, has_syscall;
     unsigned n_next; /* at least 1 after reading */
     struct drawn_next next[DRAWN_NEXT_MAX];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Workloads from the text of perf script (doc/simulation.md). What ran on a CPU until a switch is who leaves, whatever
- * was switched to before: events may be lost. As perf sched does (tools/perf/builtin-sched.c, timehist), but for a CPU
- * that was idle: some kernels record no switch that leaves the idle task, and its time is not the thread's.
+ * Workloads from the text of perf script (doc/simulation.md). The thread that leaves at a switch is the one that ran
+ * until then, whatever was switched to before: events may be lost. perf sched does the same
+ * (tools/perf/builtin-sched.c, timehist), except for a CPU that was idle: some kernels record no switch that leaves the
+ * idle task, and its time is not the thread's.
  */
 #include <fnmatch.h>
 #include <inttypes.h>

@@ -153,7 +153,7 @@ static bool is_certain(const struct switches_seen *s, size_t p)
         !(phase->duration_us.value > 0) || phase->duration_us.lo <= 0)
         return false;
     struct estimate ratio = transition_throttle_ratio(&s->result.trace, &s->phases, p);
-    /* half of the repetitions show what is at that limit in 95 of 100 cases; here all of them count */
+    /* half of the repetitions show an effect at that limit in 95 of 100 cases; here all of them count */
     double mildest = 1 - (1 - s->phases.detectable_throttle) / sqrt(2);
     return !(ratio.hi >= 1) && !(ratio.value > mildest);
 }

@@ -22,7 +22,7 @@ struct throttle_reach {
      * hi alone if the rates rise from the smallest spacing on.
      */
     struct estimate distance;
-    double ratio;    /* of what is throttled; NaN if only a bound is known */
+    double ratio;    /* of the throttled code; NaN if only a bound is known */
     double residual; /* largest relative difference between a rate and what the distance makes expect */
     double change;   /* relative: by so much that distance makes the rates of these points differ, at most */
     size_t n;        /* points used */

@@ -294,7 +294,7 @@ void throttle_plot(const struct table *t, struct chart *c)
 
 /* ---- findings ---- */
 
-/* A first phase whose duration has limits; what has none is not reported. */
+/* A first phase whose duration has limits; others are not reported. */
 static bool is_first_at(const struct table *t, size_t row, unsigned cores)
 {
     struct estimate us = estimates_of_table(t, row, "duration_us");

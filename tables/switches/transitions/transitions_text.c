@@ -614,10 +614,10 @@ static void print_counts(FILE *out, const struct matrix *m)
 }
 
 /*
- * The table at one number of active cores: a matrix of latencies, from x to, at most 100
- * columns wide. Kernels that behave alike towards all others (kind, halts, frequencies within 1 %, latencies within
- * 5 % or 1.5 us) and show nothing among themselves share a line; what does not fit goes into further matrices. Then the
- * phases of what was found, and what would have been found where nothing was.
+ * The table at one number of active cores: a matrix of latencies, from x to, at most 100 columns wide. Kernels that
+ * behave alike towards all others (kind, halts, frequencies within 1 %, latencies within 5 % or 1.5 us) and show
+ * nothing among themselves share a line; what does not fit goes into further matrices. Then the phases found, and the
+ * effects that would have been found where nothing was.
  */
 static void print_matrix(FILE *out, bool colour, const struct table *t, unsigned cores)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The code: objdump disassembles the program or library that holds the kernels, and every block of every variant is
- * held against the registry: how many instructions of which kind and width, in which places, how many bytes. Labels in
+ * compared with the registry: how many instructions of which kind and width, in which places, how many bytes. Labels in
  * the symbol table say where a block begins and ends (kernel_512fma_8.block, .end).
  */
 #include <dlfcn.h>

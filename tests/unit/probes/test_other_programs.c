@@ -250,7 +250,7 @@ TEST(test_limits_of_what_is_believed)
     assert_string_equal(why, "cannot parse the output of rdmsr: 0x10000000000000000");
 }
 
-/* ---- held against the readings ---- */
+/* ---- compared with the readings ---- */
 
 static struct second_opinion answers(int i, struct other_counts counts)
 {

@@ -126,7 +126,7 @@ static void changes_cost(uint32_t flags, unsigned delayed, unsigned faster, uint
     const struct profile_row *a = row_result(&with), *b = row_result(&without);
     double share = (double)delayed / (delayed + faster), cost = waits_ended * share * 40 / 670;
     assert_close(a->overhead.value, b->overhead.value, 0);
-    /* twice as much at most, but for one case in forty, of ideal time */
+    /* twice as much at most, except for one case in forty, of ideal time */
     assert_close(a->overhead.hi - a->overhead.value, 1.95 * cost * (1 + a->overhead.value), 1e-3);
     assert_close(a->by_level[1].hi, a->overhead.hi, 1e-9);
     assert_close(b->overhead.hi - b->overhead.value, 0, 1e-3);

@@ -353,7 +353,7 @@ static void check_row(const struct profile_row *row, size_t n_rows, double most)
     assert_non_null(memchr(row->advice, 0, sizeof(row->advice)));
 }
 
-/* Bytes as they come, but for what makes most of them count. */
+/* Bytes as they come, except for what makes most of them count. */
 static struct profile_record random_record(struct rng *r)
 {
     struct profile_record record;

@@ -6,7 +6,7 @@
 #include "tests/support/helper_rig.h"
 #include "tests/support/test.h"
 
-/* On a Skylake-SP that has licenses, but for what the test changes. */
+/* On a Skylake-SP that has licenses, except for what the test changes. */
 static struct cpu_leaves leaves;
 
 static void open_that(void)

@@ -12,7 +12,7 @@ static struct cpu_leaves leaves;
 static const struct profile_setup setup = {
     .seed = 7, .mean_us = 20000, .pause_us = 700, .window_us = 70, .ref_khz = 2100000};
 
-/* A Skylake-SP that has licenses, but for what the test changes. */
+/* A Skylake-SP that has licenses, except for what the test changes. */
 static int reset(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The sampling loop on made payloads and a made clock, which readings tell and blocks move on; but for the time at
+ * The sampling loop on made payloads and a made clock, which readings tell and blocks move on; except for the time at
  * which it starts, which is the processor's. Samples are so long that this does not matter.
  */
 #include "drivers/native/sampling.h"

@@ -177,7 +177,7 @@ TEST(on_this_processor)
     m.ops->close(&m);
 }
 
-/* A counter that is there but for one of its readings. */
+/* A counter that is there except for one of its readings. */
 struct lossy_counter {
     unsigned read, missing;
 };

@@ -328,7 +328,7 @@ static void run(struct rig *r, unsigned i, struct recording *rec)
     assert_true(rec->n >= 3 && rec->n <= rec->capacity);
 }
 
-/* Counts follow the TSC as the made core runs, but for the time between the two reads: what this CPU does in it. */
+/* Counts follow the TSC as the made core runs, except for the time between the two reads: what this CPU does in it. */
 static void check_counts(const struct recording *rec)
 {
     size_t near = 0;

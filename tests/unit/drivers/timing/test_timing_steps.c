@@ -4,7 +4,7 @@
 /*
  * This processor, by a clock that advances in steps of 10 and 25 ns: readings are rounded down to them as soon as they
  * are taken. Between kernels of one width nothing happens, and the frequency is that of a long chain. Runs everywhere:
- * what disturbs a measurement disturbs the chain that it is held against.
+ * what disturbs a measurement disturbs the chain that it is compared with.
  */
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_chains.h"
@@ -42,8 +42,8 @@ struct meanwhile {
     struct long_chain_slices slices;
 };
 
-/* Takes chains between the repetitions, too: a disturbance that comes and goes between two long chains shows in these.
- *  */
+/* Takes chains between the repetitions, too: a disturbance that comes and goes between two long chains shows in
+ * these. */
 static int chains_meanwhile(void *data, unsigned done, unsigned wanted)
 {
     struct meanwhile *m = data;
