@@ -158,3 +158,74 @@ TEST(samples_of_fixed_work_tell_it_to_two_of_them)
     for (uint64_t seed = 1; seed <= 36; seed++)
         check(seed, false);
 }
+
+/* ---- throttling that fades ---- */
+
+struct fade {
+    double wait_us, from, tau_us; /* at 0.3 of the full rate until then; from there on it approaches that */
+};
+
+static double rate_at(const struct fade *f, double us)
+{
+    if (us < 0)
+        return 1;
+    return us < f->wait_us ? 0.3 : 1 + (f->from - 1) * exp(-(us - f->wait_us) / f->tau_us);
+}
+
+static void record_fade(const struct fade *f, struct rng *r, struct trace *t)
+{
+    enum { PARTS = 32 };
+    trace_init(t);
+    assert_int_equal(trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC), 0);
+    assert_int_equal(trace_set(t, "from", "a") | trace_set(t, "to", "b") | trace_set(t, "frequency", "instantaneous"),
+                     0);
+    for (uint32_t run = 0; run < 12; run++)
+        for (double us = -40 + rng_unit(r); us < 500; us += 1) {
+            double done = 0;
+            for (int i = 0; i < PARTS; i++)
+                done += rate_at(f, us - (i + 0.5) / PARTS) / PARTS;
+            assert_int_equal(trace_append(t, run, us), 0);
+            t->channel[TRACE_FREQ][t->n - 1] = 3;
+            t->channel[TRACE_IPC][t->n - 1] = (float)(2 * done);
+        }
+}
+
+TEST(throttling_that_fades_is_one_approach)
+{
+    double off = 0;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct rng r;
+        struct trace t;
+        struct phases p;
+        char why[300];
+        rng_init(&r, seed, 6);
+        const bool waits = seed % 2;
+        const struct fade f = {waits ? rng_range(&r, 8, 30) : 0, rng_range(&r, 0.4, 0.7), rng_range(&r, 8, 40)};
+        record_fade(&f, &r, &t);
+        assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
+        assert_int_equal(p.n_phases, 3 + waits);
+        const struct phase *ramp = &p.phases[1 + waits], *end = ramp + 1;
+        const double us = ramp->duration_us.value, tau_us = ramp->rate_ramp.tau_us.value;
+        if (waits) {
+            assert_int_equal(p.phases[1].kind, PHASE_THROTTLE);
+            assert_close(p.phases[1].ipc_ratio, 0.3, 1e-3);
+        }
+        assert_int_equal(ramp->kind, PHASE_RAMP);
+        assert_close(ramp->start_us, f.wait_us, 0.5);
+        assert_close(ramp->rate_ramp.begin_us.value, ramp->start_us, 1e-6);
+        assert_close(ramp->rate_ramp.end_us.value, end->start_us, 1e-6);
+        assert_close(ramp->rate_ramp.from.value, f.from, 0.03);
+        assert_close(ramp->rate_ramp.to.value, 1, 1e-4);
+        assert_close(tau_us / f.tau_us, 1, 0.04);
+        off += fabs(tau_us / f.tau_us - 1);
+        assert_close(ramp->rate_ramp.tau_us.lo / tau_us, 0.97, 0.02);
+        assert_close(us / f.tau_us / log((1 - f.from) / 0.001), 1, 0.04); /* within 0.1 % of its end */
+        assert_close(ramp->ipc_ratio, 1 + (f.from - 1) * f.tau_us / us, 6e-3);
+        assert_close(ramp->freq_ghz.value, 3, 1e-4);
+        assert_int_equal(end->kind, PHASE_STEADY);
+        assert_int_equal(p.n_levels, 1);
+        phases_free(&p);
+        trace_free(&t);
+    }
+    assert_true(off < 30 * 0.0025);
+}
