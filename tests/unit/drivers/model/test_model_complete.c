@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A model file with all sections and keys: where each value goes, which limits each has and that these are exact, and
- * what a user reads where a line is missing, a value is none or out of range, or does not go with the others. Held in
- * tests/golden/machine/, which `make golden` rewrites; what is accepted is not listed.
+ * what a user reads where a line is missing, a value is none or out of range, or does not go with the others: of that
+ * tests/golden/machine/model.refused.txt has a sum for each section, and REFUSED=FILE writes the messages.
  */
 #include <ctype.h>
 
@@ -187,30 +187,50 @@ static void check_limits(const char *at, size_t length, const char *message)
     }
 }
 
-/* What is said of the file with another word: nothing where it is accepted. */
-static void write_message(FILE *out, const char *word, size_t n, const char *instead)
+static struct {
+    unsigned n;
+    uint64_t sum;
+    FILE *texts; /* NULL: nobody wants them */
+} told;
+
+/* What is said of the file with another word counts where it is refused. */
+static void add_message(const char *word, size_t n, const char *instead)
 {
     const char *message = message_with(word, n, instead);
-    if (strcmp(message, "accepted") != 0)
-        fprintf(out, "%.*s -> %s: %.90s\n", (int)n, word, instead, message + 1);
+    if (strcmp(message, "accepted") == 0)
+        return;
+    told.n++;
+    for (const char *c = message; *c; c++) /* FNV-1a */
+        told.sum = (told.sum ^ (unsigned char)*c) * 0x100000001b3u;
+    if (told.texts)
+        fprintf(told.texts, "%.*s -> %s: %s\n", (int)n, word, instead, message);
 }
 
-static void write_value(FILE *out, const char *word, size_t n)
+static void end_section(FILE *out, const char *section)
+{
+    if (section)
+        fprintf(out, "%.*s: %u refused #%016llx\n", (int)strcspn(section, "\n"), section, told.n,
+                (unsigned long long)told.sum);
+    told.n = 0;
+    told.sum = 0xcbf29ce484222325u;
+}
+
+static void check_value(const char *word, size_t n)
 {
     const char *large = "987654321e9";
     char copy[400];
     if (strstr(message_with(word, n, large), "not a whole number"))
         large = "987654321";
-    write_message(out, word, n, large);
+    add_message(word, n, large);
     snprintf(copy, sizeof copy, "%s", message_with(word, n, large));
     check_limits(word, n, copy);
     if (!strstr(message_with(word, n, ""), "has no value"))
-        write_message(out, word, n, "");
+        add_message(word, n, "");
 }
 
 /* Each word with those that may stand for it elsewhere, and each number with others near it: what one says must go with
  * what the others say. */
-static void write_other_words(FILE *out, const char *word, size_t n)
+static void try_other_words(const char *word, size_t n)
 {
     static const char *const kinds[][6] = {
         {"64", "128", "256", "512", "8192"},   {"light", "heavy"}, {"narrow", "middle", "most"},
@@ -223,7 +243,7 @@ static void write_other_words(FILE *out, const char *word, size_t n)
         for (size_t k = 0; k < 6 && kinds[i][k]; k++)
             of_kind |= strcmp(kinds[i][k], as_it_is) == 0;
         for (size_t k = 0; of_kind && k < 6 && kinds[i][k]; k++)
-            write_message(out, word, n, kinds[i][k]);
+            add_message(word, n, kinds[i][k]);
         known |= of_kind;
     }
     double value = strtod(as_it_is, &end);
@@ -233,31 +253,40 @@ static void write_other_words(FILE *out, const char *word, size_t n)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         char text[40];
         snprintf(text, sizeof text, "%.10g", others[i]);
-        write_message(out, word, n, text);
+        add_message(word, n, text);
     }
 }
 
 TEST(test_what_is_refused)
 {
     struct golden g;
+    const char *path = getenv("REFUSED"), *section = NULL;
     FILE *out = golden_begin(&g);
+    told.texts = path ? fopen(path, "w") : NULL;
     for (const char *line = strstr(complete, "[cpu]"); *line; line += strcspn(line, "\n") + 1) {
+        if (*line == '[') {
+            end_section(out, section);
+            section = line;
+        }
         const char *stop = *line == '[' ? " ]#\n" : " #\n";
         size_t end = strcspn(line, "#\n");
-        write_message(out, line, strcspn(line, "#\n"), "#");
+        add_message(line, strcspn(line, "#\n"), "#");
         for (const char *word = line + strcspn(line, stop); word < line + end; word += strcspn(word, stop)) {
             word += strspn(word, " ]=");
             size_t n = strcspn(word, stop);
             if (word >= line + end || n == 0)
                 continue;
             if (*line == '[') {
-                write_message(out, word, n, "77");
-                write_message(out, word, n, "");
+                add_message(word, n, "77");
+                add_message(word, n, "");
             } else
-                write_value(out, word, n);
-            write_other_words(out, word, n);
+                check_value(word, n);
+            try_other_words(word, n);
         }
     }
+    end_section(out, section);
+    if (told.texts)
+        assert_int_equal(fclose(told.texts), 0);
     golden_expect(&g, "machine/model", "refused.txt", false);
 }
 
