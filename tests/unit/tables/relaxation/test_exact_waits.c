@@ -29,10 +29,11 @@ static void record(struct waits *w, uint64_t seed, double halt_us, double noise)
     rng_init(&r, seed, 11);
     begin(&w->t);
     for (uint32_t run = 0; run < RUNS; run++) {
-        struct core_state s[3] = {{-500, false, SLOW_GHZ, 2, {0}}, {0, true, 0, 0, {0}}, {0, false, FAST_GHZ, 2, {0}}};
+        struct core_state s[4] = {
+            {-500, false, 1, 1, {0}}, {0, false, SLOW_GHZ, 2, {0}}, {0, true, 0, 0, {0}}, {0, false, FAST_GHZ, 2, {0}}};
         w->wait[run] = run % 8 == 7 ? NAN : rng_range(&r, 60, 1800);
-        s[1].begin = isnan(w->wait[run]) ? 1e9 : w->wait[run];
-        s[2].begin = s[1].begin + halt_us;
+        s[2].begin = isnan(w->wait[run]) ? 1e9 : w->wait[run];
+        s[3].begin = s[2].begin + halt_us;
         w->in[run] = (struct interruption){INFINITY, INFINITY};
         if (run % 5 == 3 && !(w->wait[run] < 50)) {
             const double begin = rng_range(&r, 20, (isnan(w->wait[run]) ? 1500 : w->wait[run]) - 30);
@@ -40,7 +41,7 @@ static void record(struct waits *w, uint64_t seed, double halt_us, double noise)
         }
         w->span[run].first = w->t.n;
         assert_int_equal(
-            record_run(&r, &rec, s, 3, -20, WINDOW_US, rec.period_us * rng_unit(&r), w->in[run], run, &w->t), 0);
+            record_run(&r, &rec, s, 4, -20, WINDOW_US, rec.period_us * rng_unit(&r), w->in[run], run, &w->t), 0);
         w->span[run].last = w->t.n;
     }
 }
