@@ -73,6 +73,22 @@ TEST(a_steady_phase_is_cut_at_a_step)
     cut_at(10, 40, 2);
 }
 
+/* Near an edge that something else tells, a step is that edge; where the voltage is alone, two readings suffice. */
+TEST(a_step_near_an_edge)
+{
+    for (int alone = 0; alone < 2; alone++) {
+        struct trace t;
+        struct phases p = steady();
+        make_step(&t, -96, -96);
+        p.phases[0].ipc = alone ? NAN : 2;
+        assert_int_equal(volts_find(&t, &p), 0);
+        assert_int_equal(p.n_volt_steps, 1);
+        assert_int_equal(p.n_phases, 1 + alone);
+        phases_free(&p);
+        trace_free(&t);
+    }
+}
+
 /* Readings of repetitions that step from 0.95 to 0.9 V at times of their own, any from 0 to 40 us: four each
  * microsecond. All of it `earlier` us. */
 static void make_mixed(struct trace *t, double earlier)
