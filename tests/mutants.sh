@@ -7,8 +7,8 @@
 # Whether the unit tests see faults: changes one operator, number or truth value of analysis/, drivers/, probes/ or
 # tables/ at a time, N of them drawn with the seed, in a copy of the tree; rebuilds that object; and runs the tests that
 # can see it until one fails: those that call the changed function (those that call any of its file, where it is in
-# none), the fastest first; those of its room may take 4 times as long as those of other rooms and those that name the
-# file 16 times, as may test_golden*, which see most.
+# none), the fastest first; those of its room, or of the directory that the room is in, may take 4 times as long as
+# those of other rooms and those that name the file 16 times, as may test_golden*, which see most.
 # A change that survives them is compiled again with the address and undefined behavior sanitizers, as the suite is run
 # with them, too, and the tests are run with that object.
 # How long each test takes and what it calls is measured once, and again when its source changes, and kept in
@@ -138,13 +138,14 @@ calling() {
 # tests_of FILE LINE: those that can see it, in the order in which they are tried
 tests_of() {
     stem=$(basename "$1" .c) room=$(dirname "$1" | cut -d / -f 1-2)
+    house=${1%%/*} # a test in it is of all of its rooms
     calling "$(function_of "$1" "$2")" >"$own/calling"
     # shellcheck disable=SC2046 # names of functions
     [ -s "$own/calling" ] || calling $(nm "$own/before" | awk '$2 ~ /[tT]/ { print $3 }') >"$own/calling"
-    awk -v stem="$stem" -v room="/unit/$room/" '{
+    awk -v stem="$stem" -v room="/unit/$room/" -v house="/unit/$house/test_" '{
         source = $2 ".c"
         sub(/^build\//, "", source)
-        far = $2 ~ /test_golden/ ? 1 : index($2, room) ? 4 : 16
+        far = $2 ~ /test_golden/ ? 1 : index($2, room) || index($2, house) ? 4 : 16
         while ((getline line <source) > 0)
             if (line ~ "^#include \".*/" stem "\\.h\"") far = 1
         close(source)

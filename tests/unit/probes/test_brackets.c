@@ -114,3 +114,23 @@ TEST(test_what_outlasts_a_slot)
     expect_ratios(&r, 1e-3);
     brackets_free(&r);
 }
+
+/* Those that end behind its beginning, and by its end; what has no frequency counts among them. */
+TEST(test_samples_of_a_window)
+{
+    struct trace t;
+    double scratch[20];
+    trace_init(&t);
+    assert_true(isnan(brackets_ghz(&t, 0, 10, 0, scratch)));
+    assert_int_equal(trace_add_channel(&t, TRACE_FREQ), 0);
+    for (int i = 1; i <= 10; i++) {
+        assert_int_equal(trace_append(&t, 0, i), 0);
+        t.channel[TRACE_FREQ][t.n - 1] = (float)i;
+    }
+    assert_close(brackets_ghz(&t, 3, 6, 3, scratch), 3 / (1 / 4.0 + 1 / 5.0 + 1 / 6.0), 1e-6); /* their times' mean */
+    assert_true(isnan(brackets_ghz(&t, 3, 6, 4, scratch)));
+    assert_true(isnan(brackets_ghz(&t, 10, 20, 0, scratch)));
+    t.channel[TRACE_FREQ][4] = NAN;
+    assert_close(brackets_ghz(&t, 3, 6, 3, scratch), 2 / (1 / 4.0 + 1 / 6.0), 1e-6);
+    trace_free(&t);
+}

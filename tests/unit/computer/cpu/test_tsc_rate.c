@@ -284,6 +284,7 @@ TEST(test_step_that_readings_do_not_tell)
     for (size_t i = 0; i < 1000; i++)
         readings[i] = 500 + 26 * (3 * i + i % 3);
     assert_float_equal(tsc_step(readings, 1000), 26, 0);
+    assert_float_equal(tsc_step(readings, TSC_STEP_READINGS), 26, 0);
     assert_float_equal(tsc_step(readings, TSC_STEP_READINGS - 1), 0, 0);
     readings[700] = 400; /* it went back */
     assert_float_equal(tsc_step(readings, 1000), 0, 0);

@@ -81,6 +81,7 @@ static struct machine_error refused(struct energy *e, int cpu)
     struct energy_reading r;
     memset(&err, 0, sizeof err);
     assert_int_equal(energy_read(e, cpu, &r, NULL, &err), MACHINE_CANNOT);
+    assert_true(e->why[0] != ';' && strstr(e->why, "; ;") == NULL);
     return err;
 }
 

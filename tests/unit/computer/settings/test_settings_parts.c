@@ -410,6 +410,39 @@ TEST(a_cpuset_without_memory)
     folder_remove(root);
 }
 
+static void put_task(const char *root, int task, const char *allowed)
+{
+    char path[40], text[200];
+    snprintf(path, sizeof path, "%d/status", task);
+    snprintf(text, sizeof text, "Name:\tx\nTgid:\t%d\nVmSize:\t1 kB\nCpus_allowed_list:\t%s\n", task, allowed);
+    folder_put(root, path, text);
+}
+
+/* Those that may run on all CPUs; neither others, nor what has ended, nor who moves them. */
+TEST(which_tasks_are_moved)
+{
+    static const char *const allowed[] = {"0-3", "0-1"};
+    char root[FOLDER_PATH_MAX], tasks[60];
+    for (int i = 0; i < 2; i++) {
+        folder_make(root);
+        const struct settings_roots r = {.sys = root, .dev = root, .proc = root};
+        const struct change c = change_of(CHANGE_SHIELD, "/sys/" SHIELD, "-", "0-2");
+        snprintf(tasks, sizeof tasks, "11\n12\n13\n%d\n", (int)getpid());
+        folder_put_line(root, "fs/cgroup/cpuset/cpuset.mems", "0");
+        folder_put_line(root, "fs/cgroup/cpuset/cpuset.cpus", "0-3");
+        folder_put(root, "fs/cgroup/cpuset/tasks", tasks);
+        put_task(root, 11, allowed[i]);
+        put_task(root, 12, "0-2");
+        put_task(root, getpid(), "0-3");
+        folder_put(root, SHIELD "/cpuset.mems", "");
+        folder_put(root, SHIELD "/cpuset.cpus", "");
+        folder_put(root, SHIELD "/tasks", "");
+        assert_int_equal(settings_change_write(&r, &c, c.after), i ? ENOTSUP : 0);
+        assert_string_equal(folder_get(root, SHIELD "/tasks"), i ? "" : "11");
+        folder_remove(root);
+    }
+}
+
 /* Tasks that are born as fast as others leave are moved 50 times, then the folder stays. */
 TEST(tasks_that_do_not_end)
 {
