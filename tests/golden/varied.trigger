@@ -3,9 +3,9 @@ Counts: nothing lower, on two numbers of cores: #11a9eaad672739eb
 Counts: nothing, without a longest burst: #b04d94c6dd96ff71
 Densities, mixtures, dirty registers: #e1795c3b5ab92766
 A level of 5, of instructions without a number: #62c400e272b8f756
-Without levels: by frequencies nothing is told: #9219cca4eda3a0b8
-Without levels, and nothing that would need them: #b9388283587ad40b
-Where the frequency floats, not even that: #4ec35315178c83c8
+Without levels: by frequencies nothing is reported: #49f7c2a90e5c0ef4
+Without levels, and nothing that would need them: #dee1aa35b09ee4a0
+Where the frequency floats, not even that: #213fafaa47a3010e
 Where the frequency floats, counters count: #ac548e1148ee66a3
 Written by a version without the kinds of rows: #08a7f209d4c61497
 Twelve numbers of cores, none of which tells a level: #f390e9ff648bf27b

@@ -110,7 +110,7 @@ static void write_readings(FILE *out, const struct model *m)
 
 static void write_world(FILE *out, const struct model *m)
 {
-    const struct model_world *w = &m->world;
+    const struct model_scenario *w = &m->scenario;
     for (size_t i = 0; i < m->n_interrupts; i++)
         fprintf(out, "interrupt %s: %g Hz, %g-%g us, rearm %g, taken off %g, line %u\n", m->interrupts[i].name,
                 m->interrupts[i].rate_hz, m->interrupts[i].min_us, m->interrupts[i].max_us, m->interrupts[i].rearm,

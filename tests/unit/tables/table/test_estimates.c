@@ -127,22 +127,22 @@ TEST(what_supports_a_wait)
     } cases[] = {
         {{"wait", 1000, 3, 0, 1, NAN, NAN, 1},
          {"rearm", 1023.9, 4, 0, 1, NAN, NAN, 1, "yes"},
-         WAIT_TOLD}, /* 2 % and 5 */
+         WAIT_REPORTED}, /* 2 % and 5 */
         {{"wait", 1000, 3, 0, 1, NAN, NAN, 1}, {"rearm", 1025.1, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_CONTRADICTED},
         {{"wait", 1000, 3, 0, 1, NAN, NAN, 1},
          {"rearm", 1500, 4, 0, 1, NAN, NAN, 2, "yes"},
-         WAIT_TOLD}, /* other cores */
+         WAIT_REPORTED}, /* other cores */
         {{"wait", 1000, 3, 0, 1, NAN, NAN, NAN}, {"rearm", 1500, 4, 0, 1, NAN, NAN, 2, "yes"}, WAIT_CONTRADICTED},
-        {{"wait", 1000, 3, 0, 1, NAN, NAN, 1}, {"rearm", 1500, 4, 0, 1, NAN, NAN, 1, "no"}, WAIT_TOLD},
-        {{"wait", 1000, 3, 0, 1, NAN, NAN, 1}, {"rearm", 1500, 4, 0, 1, NAN, NAN, 1, "yes", "interrupt"}, WAIT_TOLD},
-        {{"wait", 1000, 3, 90, 1, NAN, NAN, 1}, {"rearm", 1094, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_TOLD},
+        {{"wait", 1000, 3, 0, 1, NAN, NAN, 1}, {"rearm", 1500, 4, 0, 1, NAN, NAN, 1, "no"}, WAIT_REPORTED},
+        {{"wait", 1000, 3, 0, 1, NAN, NAN, 1}, {"rearm", 1500, 4, 0, 1, NAN, NAN, 1, "yes", "interrupt"}, WAIT_REPORTED},
+        {{"wait", 1000, 3, 90, 1, NAN, NAN, 1}, {"rearm", 1094, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_REPORTED},
         {{"wait", 1000, 3, 90, 1, NAN, NAN, 1}, {"rearm", 1096, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_CONTRADICTED},
-        {{"wait", 50, 3, 0, 1, NAN, NAN, 1}, {"rearm", 56.9, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_TOLD}, /* 2 us and 5 */
+        {{"wait", 50, 3, 0, 1, NAN, NAN, 1}, {"rearm", 56.9, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_REPORTED}, /* 2 us and 5 */
         {{"wait", 50, 3, 0, 1, NAN, NAN, 1}, {"rearm", 57.1, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_CONTRADICTED},
         /* twice the wait is the wait, too */
-        {{"wait", 1000, 4, 0, 1, NAN, NAN, 1}, {"rearm", 2049.9, 6, 0, 1, NAN, NAN, 1, "yes"}, WAIT_TOLD},
+        {{"wait", 1000, 4, 0, 1, NAN, NAN, 1}, {"rearm", 2049.9, 6, 0, 1, NAN, NAN, 1, "yes"}, WAIT_REPORTED},
         {{"wait", 1000, 4, 0, 1, NAN, NAN, 1}, {"rearm", 2050.1, 6, 0, 1, NAN, NAN, 1, "yes"}, WAIT_CONTRADICTED},
-        {{"wait", 2000, 8, 0, 2, NAN, NAN, 1}, {"rearm", 1000, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_TOLD},
+        {{"wait", 2000, 8, 0, 2, NAN, NAN, 1}, {"rearm", 1000, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_REPORTED},
         {{"wait", 2000, 8, 180, 2, NAN, NAN, 1}, {"rearm", 1097, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_CONTRADICTED},
         /* the only pause is the longest one */
         {{"wait", 1000, 3, 0, 1, NAN, NAN, 1}, {"toggle", 500, 4, 0, 1, 900, 0.1, 1}, WAIT_CONTRADICTED},
@@ -158,7 +158,7 @@ TEST(what_supports_a_wait)
         if (estimates_wait_support(&t, 0, &against) != cases[i].is)
             fail_msg("case %zu: %d", i, (int)estimates_wait_support(&t, 0, &against));
         assert_int_equal(against, cases[i].is == WAIT_CONTRADICTED ? 1 : 2);
-        if (cases[i].is == WAIT_TOLD) {
+        if (cases[i].is == WAIT_REPORTED) {
             table_set_limits(&t, 0, "plain_ghz", 2.3, 2.1, 2.5);
             assert_int_equal(estimates_wait_support(&t, 0, &against), WAIT_NOT_SLOWER);
             table_set_number(&t, 0, "plain_ghz_lo", NAN);
@@ -182,7 +182,7 @@ TEST(which_pauses_tell_a_wait)
         put_wait(&t, &(struct wait){"wait", 1000, 3, 0, 1, NAN, NAN, 1});
         put_wait(&t, &(struct wait){"toggle", 500, 4, 0, 1, cases[i].duty_us, cases[i].share_lo, 1});
         put_wait(&t, &(struct wait){"toggle", 1000, 4, 0, 1, 5000, 1, 1});
-        assert_int_equal(estimates_wait_support(&t, 0, &against), cases[i].tells ? WAIT_CONTRADICTED : WAIT_TOLD);
+        assert_int_equal(estimates_wait_support(&t, 0, &against), cases[i].tells ? WAIT_CONTRADICTED : WAIT_REPORTED);
         table_free(&t);
     }
 }
