@@ -19,7 +19,7 @@ static double cycles(const struct ramp *w, double begin, double t)
     return x <= 0 ? w->from * x : w->to * x + (w->from - w->to) * w->tau_us * -expm1(-x / w->tau_us);
 }
 
-static void record(const struct ramp *w, uint64_t seed, struct trace *t)
+static void record(const struct ramp *w, double noise, uint64_t seed, struct trace *t)
 {
     struct rng r;
     rng_init(&r, seed, 3);
@@ -34,7 +34,7 @@ static void record(const struct ramp *w, uint64_t seed, struct trace *t)
                          ghz = (cycles(w, begin, end) - cycles(w, begin, last)) / w->period_us;
             const double slow = fmax(0, fmin(end, w->throttle_us) - fmax(last, 0)) / w->period_us;
             assert_int_equal(trace_append(t, run, end), 0);
-            t->channel[TRACE_FREQ][t->n - 1] = (float)ghz;
+            t->channel[TRACE_FREQ][t->n - 1] = (float)(noise > 0 ? ghz * (1 + noise * rng_normal(&r)) : ghz);
             t->channel[TRACE_IPC][t->n - 1] = (float)(2 - 1.5 * slow);
         }
     }
@@ -78,7 +78,7 @@ TEST(approaches_are_found_as_they_were_drawn)
         struct trace t;
         struct phases p;
         char why[300];
-        record(&w, seed, &t);
+        record(&w, 0, seed, &t);
         assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
         assert_int_equal(p.n_phases, 4);
         const bool up = w.to > w.from;
@@ -97,4 +97,35 @@ TEST(approaches_are_found_as_they_were_drawn)
         phases_free(&p);
         trace_free(&t);
     }
+}
+
+/* With noise the limits of its time constant hold, and are not much wider than its errors. */
+TEST(limits_of_an_approach_hold)
+{
+    double squares = 0, half = 0;
+    size_t n = 0, held = 0;
+    skip_where_sanitized("the same code runs in the other test");
+    for (uint64_t seed = 101; seed <= 148; seed++) {
+        const struct ramp w = draw(seed);
+        struct trace t;
+        struct phases p;
+        char why[300];
+        record(&w, 0.008, seed, &t);
+        assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
+        for (size_t k = 0; k < p.n_phases; k++) {
+            const struct estimate *tau = &p.phases[k].tau_us;
+            if (p.phases[k].kind != PHASE_RAMP)
+                continue;
+            n++;
+            held += tau->lo <= w.tau_us && w.tau_us <= tau->hi;
+            squares += (tau->value / w.tau_us - 1) * (tau->value / w.tau_us - 1);
+            half += (tau->hi - tau->lo) / 2 / w.tau_us;
+        }
+        phases_free(&p);
+        trace_free(&t);
+    }
+    assert_in_range(n, 45, 48);
+    assert_in_range(held, n - 3, n);
+    assert_close(sqrt(squares / (double)n), 0.0235, 0.003);
+    assert_close(half / (double)n, 0.030, 0.003);
 }

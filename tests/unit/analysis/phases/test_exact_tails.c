@@ -6,7 +6,7 @@
 
 enum { RUNS = 10, FINE_US = 300 };
 
-/* The clock (GHz) and the rate (instructions per cycle) from 0 on; both change at `begin_us`, at once or with tau_us. */
+/* The clock (GHz) and the rate (instructions a cycle) from 0 on; both change at begin_us, at once or with tau_us. */
 struct course {
     double ghz[2], ipc[2], begin_us, tau_us, end_us;
 };

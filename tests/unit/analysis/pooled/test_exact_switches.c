@@ -172,7 +172,7 @@ static double rate_at(const struct fade *f, double us)
     return us < f->wait_us ? 0.3 : 1 + (f->from - 1) * exp(-(us - f->wait_us) / f->tau_us);
 }
 
-static void record_fade(const struct fade *f, struct rng *r, struct trace *t)
+static void record_fade(const struct fade *f, double noise, struct rng *r, struct trace *t)
 {
     enum { PARTS = 32 };
     trace_init(t);
@@ -186,7 +186,7 @@ static void record_fade(const struct fade *f, struct rng *r, struct trace *t)
                 done += rate_at(f, us - (i + 0.5) / PARTS) / PARTS;
             assert_int_equal(trace_append(t, run, us), 0);
             t->channel[TRACE_FREQ][t->n - 1] = 3;
-            t->channel[TRACE_IPC][t->n - 1] = (float)(2 * done);
+            t->channel[TRACE_IPC][t->n - 1] = (float)(2 * done * (noise > 0 ? 1 + noise * rng_normal(r) : 1));
         }
 }
 
@@ -201,7 +201,7 @@ TEST(throttling_that_fades_is_one_approach)
         rng_init(&r, seed, 6);
         const bool waits = seed % 2;
         const struct fade f = {waits ? rng_range(&r, 8, 30) : 0, rng_range(&r, 0.4, 0.7), rng_range(&r, 8, 40)};
-        record_fade(&f, &r, &t);
+        record_fade(&f, 0, &r, &t);
         assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
         assert_int_equal(p.n_phases, 3 + waits);
         const struct phase *ramp = &p.phases[1 + waits], *end = ramp + 1;
@@ -228,4 +228,36 @@ TEST(throttling_that_fades_is_one_approach)
         trace_free(&t);
     }
     assert_true(off < 30 * 0.0025);
+}
+
+/* The limits of its time constant hold, and are not much wider than its errors. */
+TEST(limits_of_an_approach_hold)
+{
+    double squares = 0, half = 0;
+    size_t n = 0, held = 0;
+    for (uint64_t seed = 101; seed <= 160; seed++) {
+        struct rng r;
+        struct trace t;
+        struct phases p;
+        char why[300];
+        rng_init(&r, seed, 6);
+        const struct fade f = {0, rng_range(&r, 0.4, 0.6), rng_range(&r, 15, 30)};
+        record_fade(&f, 0.03, &r, &t);
+        assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
+        for (size_t k = 0; k < p.n_phases; k++) {
+            const struct estimate *tau = &p.phases[k].rate_ramp.tau_us;
+            if (p.phases[k].kind != PHASE_RAMP)
+                continue;
+            n++;
+            held += tau->lo <= f.tau_us && f.tau_us <= tau->hi;
+            squares += (tau->value / f.tau_us - 1) * (tau->value / f.tau_us - 1);
+            half += (tau->hi - tau->lo) / 2 / f.tau_us;
+        }
+        phases_free(&p);
+        trace_free(&t);
+    }
+    assert_in_range(n, 58, 60);
+    assert_in_range(held, 56, n);
+    assert_close(sqrt(squares / (double)n), 0.012, 0.0006);
+    assert_close(half / (double)n, 0.0456, 0.0008);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Waits found in repetitions that were made by hand, at the bounds of modes and shares and beside them. */
 #include "tables/relaxation/relaxation_fit.h"
+#include "tables/relaxation/relaxation_parts.h"
 #include "tests/support/test.h"
 
 enum { RISES_MOST = 400 };
@@ -190,4 +191,33 @@ TEST(bursts_begin_the_wait_anew_or_not)
     assert_string_equal(relaxation_verdict(&(struct estimate){0.6, 0.51, 0.7}), "yes");
     assert_string_equal(relaxation_verdict(&(struct estimate){0.4, 0.3, 0.5}), "undecided");
     assert_string_equal(relaxation_verdict(&(struct estimate){0.4, 0.3, 0.49}), "no");
+}
+
+/* By the limits of both, and by more than equal frequencies differ: 0.45 %. */
+TEST(waits_are_of_a_slower_core)
+{
+    static const struct {
+        struct relaxation_step step;
+        bool slower;
+        const char *why;
+    } cases[] = {
+        {{{2, 1.99, 2.001}, {2.01, 2.002, 2.02}}, true, ""},
+        {{{2, 1.99, 2.001}, {2.008, 2.002, 2.02}},
+         false,
+         "the frequency before the rise, 2.000 [1.990, 2.001] GHz, is indistinguishable from that of the same code "
+         "alone, 2.008 [2.002, 2.020] GHz, so the rise does not end a wait"},
+        {{{2, 1.9, 2.2}, {2.4, 2.1, 2.7}},
+         false,
+         "the frequency before the rise, 2.000 [1.900, 2.200] GHz, is indistinguishable from that of the same code "
+         "alone, 2.400 [2.100, 2.700] GHz, so the rise does not end a wait"},
+        {{{2, 1.9, 2.2}, {2.4, NAN, NAN}},
+         false,
+         "the frequency before the rise could not be compared with that of the same code alone: nearly all repetitions "
+         "were interrupted; stop other programs, or choose another CPU with --cpu"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char why[400] = "";
+        assert_int_equal(relaxation_is_slower(&cases[i].step, why, sizeof why), cases[i].slower);
+        assert_string_equal(why, cases[i].why);
+    }
 }
