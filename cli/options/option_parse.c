@@ -588,7 +588,8 @@ static bool program_has(const struct option_program *program, const struct optio
 static bool is_about(const char *line, const char *name)
 {
     const size_t length = strlen(name);
-    return strncmp(line, "--", 2) == 0 && strncmp(line + 2, name, length) == 0 && strchr(" [", line[2 + length]) != NULL;
+    return strncmp(line, "--", 2) == 0 && strncmp(line + 2, name, length) == 0 &&
+           strchr(" [", line[2 + length]) != NULL;
 }
 
 const char *option_about(const char *text)

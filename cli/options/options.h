@@ -100,8 +100,8 @@ struct option_program {
     const char *name;
     /* of one that does a single job, which no option need name; JOB_NONE: it does several */
     enum job job;
-    const char *job_option;        /* "simulate" */
-    const char *arguments, *about; /* for its --help */
+    const char *job_option;         /* "simulate" */
+    const char *arguments, *about;  /* for its --help */
     const struct option_line *help; /* of a single job: what --help lists. What is said of an option there stands in
                                        --help-all, too, as others take some of them for something else */
     size_t n_help;
