@@ -398,7 +398,8 @@ static const struct option_row option_table[] = {
     {"csv", "FILE", "Write the trace, the table, the verdicts, the comparison or the profile; - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_COMPARE | WITH_ANALYZE | WITH_PROFILE, .take = take_file,
      AT(csv)},
-    {"json", "FILE", "Write the phases, the table, the verdict, the simulation or the profile; - is standard output",
+    {"json", "FILE",
+     "Write the result (phases, table, verdict, comparison, self-test, profile, ...); - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VERDICT | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE |
          WITH_PROFILE | WITH_CHECK | WITH_COMPARE,
      .take = take_file, AT(json)},

@@ -446,7 +446,7 @@ int chart_cells_above(const struct chart_panel *p)
     return 22 + (names_fit(p) ? 16 : 14 + (int)(0.72 * CHART_CHARACTER_WIDTH * characters));
 }
 
-/* A scale's length relative to its values, at least: noise that the numbers in the cells do not show gives no pattern. */
+/* A scale is so long relative to its values, at least: noise that the numbers in cells do not show is no pattern. */
 static const double SCALE_LEAST = 0.02;
 
 /* The values that the colours stand for. */
