@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/options/option_parts.h"
 #include "util/screen_text.h"
@@ -36,12 +37,7 @@ const char option_help_doc[] = ABOUT
     "  characterize --list kernels\n"
     "\n" EXIT_STATUS;
 
-/* A line of --help; without `about` a heading. */
-struct help_line {
-    const char *option, *about;
-};
-
-static const struct help_line help_lines[] = {
+static const struct option_line help_lines[] = {
     {"Jobs:", NULL},
     {"--verdict", "Report whether 256-bit and 512-bit code pays on this processor"},
     {"--transition FROM:TO", "Run kernel FROM, then kernel TO: phases, durations, frequencies"},
@@ -72,40 +68,47 @@ static const struct help_line help_lines[] = {
     {"--input DIR", "Use the tables that --all measured into DIR instead of measuring"},
     {"--resume", "Continue an interrupted --all"},
     {"--help-all", "All jobs and options"},
+    {"Examples:", NULL},
+    {"characterize --verdict --brief", NULL},
+    {"characterize --transition 128fma:512fma", NULL},
+    {"characterize --transition 128fma:512fma --machine model:xeon-gold-6130", NULL},
+    {"characterize --table frequency --kernels 128fma,256fma,512fma", NULL},
+    {"characterize --all --output results", NULL},
+    {"characterize --validate xeon-gold-6130 --input results", NULL},
 };
 
-static const char *const help_examples[] = {
-    "characterize --verdict --brief",
-    "characterize --transition 128fma:512fma",
-    "characterize --transition 128fma:512fma --machine model:xeon-gold-6130",
-    "characterize --table frequency --kernels 128fma,256fma,512fma",
-    "characterize --all --output results",
-    "characterize --validate xeon-gold-6130 --input results",
-};
-
-void option_help(FILE *out)
+static void help_line(FILE *out, const struct option_line *line, unsigned width)
 {
     enum { OPTION_INDENT = 2, ABOUT_INDENT = 30 };
-    const unsigned width = screen_text_width(out);
-    fputs("Usage: characterize JOB [OPTION...]\n", out);
-    screen_text_words(out, ABOUT, 0, 0, width);
-    putc('\n', out);
-    for (size_t i = 0; i < sizeof(help_lines) / sizeof(help_lines[0]); i++) {
-        const struct help_line *line = &help_lines[i];
-        if (line->about == NULL) {
-            fprintf(out, "\n%s\n", line->option);
-            continue;
-        }
-        fprintf(out, "%*s%-*s", OPTION_INDENT, "", ABOUT_INDENT - OPTION_INDENT, line->option);
-        screen_text_words(out, line->about, ABOUT_INDENT, ABOUT_INDENT, width);
-        putc('\n', out);
+    if (line->text[strlen(line->text) - 1] == ':') {
+        fprintf(out, "\n%s\n", line->text);
+        return;
     }
-    fputs("\nExamples:\n", out);
-    for (size_t i = 0; i < sizeof(help_examples) / sizeof(help_examples[0]); i++) {
+    if (line->text[0] == '-') {
+        fprintf(out, "%*s%-*s", OPTION_INDENT, "", ABOUT_INDENT - OPTION_INDENT, line->text);
+        screen_text_words(out, line->about != NULL ? line->about : option_about(line->text), ABOUT_INDENT, ABOUT_INDENT,
+                          width);
+    } else {
         fprintf(out, "%*s", OPTION_INDENT, "");
-        screen_text_words(out, help_examples[i], OPTION_INDENT, 2 * OPTION_INDENT, width);
-        putc('\n', out);
+        screen_text_words(out, line->text, OPTION_INDENT, 2 * OPTION_INDENT, width);
     }
+    putc('\n', out);
+}
+
+void option_help(FILE *out, const struct option_program *program)
+{
+    const unsigned width = screen_text_width(out);
+    const bool several = program->job == JOB_NONE;
+    const struct option_line *lines = several ? help_lines : program->help;
+    const size_t n = several ? sizeof(help_lines) / sizeof(help_lines[0]) : program->n_help;
+    fprintf(out, several ? "Usage: %s JOB [OPTION...]\n" : "Usage: %s [OPTION...] %s\n", program->name,
+            program->arguments);
+    screen_text_words(out, several ? ABOUT : program->about, 0, 0, width);
+    putc('\n', out);
+    for (size_t i = 0; i < n; i++)
+        help_line(out, &lines[i], width);
+    if (!several)
+        return;
     putc('\n', out);
     screen_text_words(out, EXIT_STATUS, 0, 0, width);
     putc('\n', out);

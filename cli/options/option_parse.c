@@ -395,10 +395,11 @@ static const struct option_row option_table[] = {
      .take = take_flag, AT(profile.live)},
     {"no-live", NULL, "Only print the result at the end", WITH_PROFILE, .take = take_flag, AT(profile.no_live)},
     {.about = "Output:"},
-    {"csv", "FILE", "Write the trace, the table or the profile; - is standard output",
+    {"csv", "FILE", "Write the trace, the table, the verdicts, the comparison or the profile; - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_COMPARE | WITH_ANALYZE | WITH_PROFILE, .take = take_file,
      AT(csv)},
-    {"json", "FILE", "Write the phases, the table, the verdict, the simulation or the profile; - is standard output",
+    {"json", "FILE",
+     "Write the result (phases, table, verdict, comparison, self-test, profile, ...); - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VERDICT | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE |
          WITH_PROFILE | WITH_CHECK | WITH_COMPARE,
      .take = take_file, AT(json)},
@@ -426,7 +427,7 @@ static const struct option_row option_table[] = {
 enum { N_OPTIONS = sizeof(option_table) / sizeof(option_table[0]) };
 
 /* After all others in the list (group -1). argp must not add its own: its --help would print the entire list. */
-static const struct argp_option help_options[] = {{"help", HELP_KEY, NULL, 0, "Show the main jobs and options", -1},
+static const struct argp_option help_options[] = {{"help", HELP_KEY, NULL, 0, "Show the main options", -1},
                                                   {"help-all", HELP_ALL_KEY, NULL, 0, "Show this list", -1},
                                                   {"usage", USAGE_KEY, NULL, 0, "Show a short usage message", -1},
                                                   {"version", VERSION_KEY, NULL, 0, "Show the version", -1}};
@@ -501,10 +502,7 @@ static bool print_help(int key, struct argp_state *state)
     unsigned parts = ARGP_HELP_EXIT_OK;
     switch (key) {
     case HELP_KEY:
-        if (((struct parsing *)state->input)->options->program->job == JOB_NONE)
-            option_help(stdout);
-        else
-            parts |= ARGP_HELP_STD_HELP;
+        option_help(stdout, ((struct parsing *)state->input)->options->program);
         break;
     case HELP_ALL_KEY:
         parts |= ARGP_HELP_STD_HELP;
@@ -581,18 +579,35 @@ static bool is_own_job(const struct option_program *program, const struct option
     return program->job != JOB_NONE && p->at == program->job && (p->take == take_job || p->take == take_file_job);
 }
 
-/* Returns true if a program has an option; of a heading, if it has any option below that heading. */
+/* Returns true if a program has an option or a heading: with a single job it has no headings. */
 static bool program_has(const struct option_program *program, const struct option_row *p)
 {
-    const struct option_row *end = option_table + N_OPTIONS;
-    if (program->job == JOB_NONE)
-        return true;
-    if (p->name != NULL)
-        return (p->jobs & 1u << program->job) != 0;
-    for (p++; p < end && p->name != NULL; p++)
-        if (program_has(program, p) && !is_own_job(program, p))
-            return true;
-    return false;
+    return program->job == JOB_NONE || (p->name != NULL && (p->jobs & 1u << program->job) != 0);
+}
+
+/* True if a line is about the option of this name. */
+static bool is_about(const char *line, const char *name)
+{
+    const size_t length = strlen(name);
+    return strncmp(line, "--", 2) == 0 && strncmp(line + 2, name, length) == 0 &&
+           strchr(" [", line[2 + length]) != NULL;
+}
+
+const char *option_about(const char *text)
+{
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (option_table[i].name != NULL && is_about(text, option_table[i].name))
+            return option_table[i].about;
+    return "";
+}
+
+/* What a program says of an option, or else all do. */
+static const char *about_for(const struct option_program *program, const struct option_row *p)
+{
+    for (size_t i = 0; p->name != NULL && i < program->n_help; i++)
+        if (program->help[i].about != NULL && is_about(program->help[i].text, p->name))
+            return program->help[i].about;
+    return p->about;
 }
 
 /* The options of a program, for argp. */
@@ -604,7 +619,7 @@ static void list_for_argp(const struct option_program *program, struct argp_opti
             *list++ = (struct argp_option){.name = p->name,
                                            .key = p->name != NULL ? FIRST_KEY + i : 0,
                                            .arg = p->argument,
-                                           .doc = p->about,
+                                           .doc = about_for(program, p),
                                            .flags = (p->optional ? OPTION_ARG_OPTIONAL : 0) |
                                                     (is_own_job(program, p) ? OPTION_HIDDEN : 0)};
     }

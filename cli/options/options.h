@@ -89,13 +89,22 @@ struct profile_given {
     char **command;     /* after --, ends in NULL; NULL: none */
 };
 
+/* A line of --help: an option, which begins with '-', as "--runs N"; a heading, which ends in ':'; or an example. */
+struct option_line {
+    const char *text;
+    const char *about; /* of an option; NULL: as --help-all has it */
+};
+
 /* A program that takes these options. */
 struct option_program {
     const char *name;
     /* of one that does a single job, which no option need name; JOB_NONE: it does several */
     enum job job;
-    const char *job_option;        /* "simulate" */
-    const char *arguments, *about; /* for its --help */
+    const char *job_option;         /* "simulate" */
+    const char *arguments, *about;  /* for its --help */
+    const struct option_line *help; /* of a single job: what --help lists. What is said of an option there stands in
+                                       --help-all, too, as others take some of them for something else */
+    size_t n_help;
 };
 
 struct options {

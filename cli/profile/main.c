@@ -448,6 +448,24 @@ static int run(const struct options *o)
 
 int main(int argc, char **argv)
 {
+    static const struct option_line help[] = {
+        {"Options:", NULL},
+        {"--machine NAME", "auto, helper, perf, model:NAME or model:FILE (default: auto)"},
+        {"--params EXPORT.json", "Turbo frequencies and waits, as characterize --export json wrote them"},
+        {"--seconds N", "Duration (default: 30, or until COMMAND ends; Ctrl-C ends it earlier)"},
+        {"--sources", NULL},
+        {"--rate HZ", NULL},
+        {"--seed N", "Seed of the intervals between samples, and of models (default: 0)"},
+        {"--live", NULL},
+        {"--csv FILE", "Write the profile as a table; - is standard output"},
+        {"--json FILE", "Write the profile; - is standard output"},
+        {"--plot FILE", NULL},
+        {"--output DIR", "Write a page, profile.html, and all other files into this directory"},
+        {"--help-all", "All options"},
+        {"Examples:", NULL},
+        {"characterize-profile --sources --params avx.json -- make -j8", NULL},
+        {"characterize-profile --machine model:xeon-gold-6130", NULL},
+    };
     static const struct option_program program = {
         .name = "characterize-profile",
         .job = JOB_PROFILE,
@@ -455,6 +473,8 @@ int main(int argc, char **argv)
         .arguments = "[-- COMMAND ARG...]",
         .about = "Sample how much other code's wide instructions slow each task of the system, for --seconds or while "
                  "a command runs.",
+        .help = help,
+        .n_help = sizeof(help) / sizeof(help[0]),
     };
     return program_main(argc, argv, &program, run);
 }

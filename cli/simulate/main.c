@@ -282,6 +282,23 @@ static int run(const struct options *o)
 
 int main(int argc, char **argv)
 {
+    static const struct option_line help[] = {
+        {"Options:", NULL},
+        {"--params EXPORT.json", "The processor, as characterize --export json wrote it; required"},
+        {"--policy LIST", NULL},
+        {"--scheduler LIST", NULL},
+        {"--active-cores N", "Cores active at all times (default: counted)"},
+        {"--runs N", "Runs of drawn workloads, each with a seed of its own (default: 20)"},
+        {"--seed N", "Seed of the first run: same seed, same output (default: 0)"},
+        {"--what-if", NULL},
+        {"--json FILE", "Write the simulation; - is standard output"},
+        {"--plot FILE", NULL},
+        {"--output DIR", "Write a page, simulation.html, and simulation.json into this directory"},
+        {"--help-all", "All options"},
+        {"Examples:", NULL},
+        {"characterize --list workloads", NULL},
+        {"characterize-simulate web-server --params avx.json --policy stock,timeout,oracle", NULL},
+    };
     static const struct option_program program = {
         .name = "characterize-simulate",
         .job = JOB_SIMULATE,
@@ -289,6 +306,8 @@ int main(int argc, char **argv)
         .arguments = "WORKLOAD --params EXPORT.json",
         .about = "Replay a workload (a CSV file or perf script text, - for standard input, or a drawn one by name) on "
                  "a processor with exported parameters, under several frequency policies and schedulers.",
+        .help = help,
+        .n_help = sizeof(help) / sizeof(help[0]),
     };
     return program_main(argc, argv, &program, run);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Of the reports' pages: rows are sorted by a click on a heading; hints that something scrolls go where it does not.
-   Without it the page shows the same. No less-than sign and no ampersand: the page is XHTML, too. */
+   Without it the page shows the same. No less-than sign and no ampersand: nothing in it looks like markup. */
 (function () {
     "use strict";
     function key(row, column) {

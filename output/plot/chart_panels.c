@@ -446,6 +446,9 @@ int chart_cells_above(const struct chart_panel *p)
     return 22 + (names_fit(p) ? 16 : 14 + (int)(0.72 * CHART_CHARACTER_WIDTH * characters));
 }
 
+/* A scale is so long relative to its values, at least: noise that the numbers in cells do not show is no pattern. */
+static const double SCALE_LEAST = 0.02;
+
 /* The values that the colours stand for. */
 static struct axis scale_of(const struct chart_panel *p)
 {
@@ -455,6 +458,8 @@ static struct axis scale_of(const struct chart_panel *p)
     for (size_t i = 0; i < p->categories.n * p->columns.n; i++)
         if (p->cells[i].state == CELL_VALUE)
             widen(&s, p->cells[i].value);
+    if (s.lo <= s.hi && s.hi - s.lo < SCALE_LEAST * fabs(s.hi))
+        pad(&s, 0, SCALE_LEAST);
     return s;
 }
 
@@ -524,9 +529,8 @@ static void put_palette(const struct canvas *k, const struct chart_panel *p, con
     char text[CHART_TEXT_MAX];
     const double top = at->bottom + 10;
     fprintf(k->out, "set palette maxcolors 48 defined (%s)\n%sset logscale cb\n", palette, s->log_scale ? "" : "un");
-    if (s->lo == s->hi) /* one value alone has the middle colour */
-        fprintf(k->out, "set cbrange [%.10g:%.10g]\n", s->log_scale ? s->lo / 2 : s->lo - 1,
-                s->log_scale ? s->lo * 2 : s->lo + 1);
+    if (s->lo == s->hi) /* all are 0 */
+        fputs("set cbrange [-1:1]\n", k->out);
     if (!(s->lo < s->hi))
         return;
     fprintf(k->out,

@@ -14,6 +14,8 @@ enum {
     TITLE = 30,
     LINE = 19,
     LEGEND_LINE = 20,
+    LEGEND_GAP = 44,      /* the mark, and what is free before the next one ... */
+    LEGEND_CHARACTER = 8, /* ... also where a name has wide characters alone */
     GAP = 24,
     NARROW_GAP = 12,
     AXIS = 52,
@@ -49,7 +51,7 @@ static int legend(const struct canvas *k, const struct chart_panel *p, const str
     int lines = n ? 1 : 0, x = at->x + MARGIN, end = at->x + at->width - MARGIN;
     for (size_t i = 0; i < n; i++) {
         size_t characters = chart_characters(entries[i].name);
-        int width = 40 + CHART_CHARACTER_WIDTH * (int)(characters > most ? most : characters);
+        int width = LEGEND_GAP + LEGEND_CHARACTER * (int)(characters > most ? most : characters);
         if (x > at->x + MARGIN && x + width > end) {
             lines++;
             x = at->x + MARGIN;

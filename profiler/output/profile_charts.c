@@ -85,8 +85,8 @@ static void add_overheads(const struct profile_result *r, enum profile_kind kind
         chart_add_name(c, &p->categories, profile_short_name(row->name, LABEL, name));
         (levels ? add_levels : add_causes)(c, p, category, row);
     }
-    if (n_shown < n)
-        text_list_add(p->note, sizeof p->note, " ", "%zu of %zu.", n_shown, n);
+    if (p->categories.n < n)
+        text_list_add(p->note, sizeof p->note, " ", "%zu of %zu.", p->categories.n, n);
     text_list_add(p->note, sizeof p->note, " ", "Ordered by the time lost: overhead times share.");
     if (!levels && profile_knows_parts(rows, n)) {
         chart_add_legend(c, p, "due to the sibling hyper-thread", COLOUR_SIBLING);

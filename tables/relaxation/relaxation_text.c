@@ -35,6 +35,13 @@ static void relaxation_plot_waits(const struct table *t, struct chart *c)
         snprintf(text, sizeof text, "%.2f", share.value);
         chart_add_row(c, q, name, &share, (struct chart_bar){.colour = colour, .lane = colour == 2, .lanes = 2}, text);
     }
+    for (size_t i = 0; i < q->n_bars; i++) { /* what has its row to itself stands in the middle */
+        size_t n = 0;
+        for (size_t j = 0; j < q->n_bars; j++)
+            n += q->bars[j].category == q->bars[i].category;
+        if (n < 2)
+            q->bars[i].lane = q->bars[i].lanes = 0;
+    }
     chart_tell_omitted(p, p->n_bars, "rows");
 }
 

@@ -55,6 +55,16 @@ verdict "characterize-simulate with an option of others: status 2" test "$status
 "$CHARACTERIZE-simulate" --help >"$out" 2>"$err"
 verdict "characterize-simulate --help: its options alone" \
     test "$(grep -c -e '--what-if' "$out")" -eq 1 -a "$(grep -c -e '--observe' -e '--simulate=' "$out")" -eq 0
+for program in simulate profile; do
+    "$CHARACTERIZE-$program" --help >"$out"
+    "$CHARACTERIZE-$program" --help-all >all
+    sed -n 's/^  \(--[a-z-]*\).*/\1/p' "$out" | sort >main-options
+    sed -n 's/^  [^-]*-*[?V, ]*\(--[a-z-]*\).*/\1/p' all | sort >all-options
+    verdict "characterize-$program --help: one screen" test "$(wc -l <"$out")" -le 24 -a -s main-options
+    verdict "... of --help-all" test -z "$(comm -23 main-options all-options)"
+    verdict "... nothing of other jobs" test -z "$(cat "$out" all |
+        grep -e --transition -e --table -e tables -e --verdict -e --check -e timing -e --simulate -e --profile)"
+done
 run --simulate "$tmp/one.csv" --params "$params" --policy never,stock --json -
 verdict "--json -: policies in the order given" \
     test "$(sed -n 's/.*{"policy": "\([a-z]*\)", "scheduler": "recorded".*/\1/p' "$out" | tr '\n' ' ')" = 'never stock '

@@ -31,6 +31,15 @@ if [ -s "$tmp/named" ]; then
     check "the packages that $readme names are in scripts/packages" "$tmp/unknown" [ ! -s "$tmp/unknown" ]
 fi
 
+# the first transition, on a model, is printed as it stands there; where files go depends on gnuplot
+program=${CHARACTERIZE:-$root/${OUT:-.}/characterize}
+example="--transition 128fma:512fma --machine model:xeon-gold-6130"
+sed -n "/^    \\$ .*$example\$/,/^    Written /s/^    //p" "$readme" | sed '1d; $d' >"$tmp/shown"
+# shellcheck disable=SC2086
+CHARACTERIZE_DATA=${CHARACTERIZE_DATA:-$root/data} "$program" $example --output "$tmp/written" 2>"$tmp/err" |
+    sed '/^Written /,$d' | diff - "$tmp/shown" >"$tmp/out"
+check "$readme: a transition as printed" "$tmp/out" [ ! -s "$tmp/out" -a -s "$tmp/shown" ]
+
 # targets of make and files of the tree that the README mentions
 grep -oE '(`|^ *[$]? *)make [a-z][a-z-]*' "$readme" | tr -d '`$' | sort -u | while read -r _ target; do
     grep -q "^$target:" Makefile || echo "make $target: no such target"

@@ -3,6 +3,7 @@
 #include "output/plot/chart_script.h"
 #include "output/plot/plot.h"
 #include "output/plot/charts.h"
+#include "tables/registry.h"
 #include "tests/support/sample_tables.h"
 #include "tests/support/stream_text.h"
 #include "tests/support/test.h"
@@ -237,6 +238,50 @@ TEST(cells_without_change_are_distinguished)
     for (const char *c = absent; c < end; c++)
         lines += *c == '\n';
     assert_int_equal(lines, 9);
+    free(script);
+    table_free(&t);
+}
+
+/* Differences that the numbers in the cells do not show are no pattern; larger ones fill the scale. */
+TEST(noise_has_one_colour)
+{
+    for (int i = 0; i < 2; i++) {
+        struct table t;
+        table_init(&t, "cores", table_cores.columns, table_cores.n_columns);
+        for (int cpu = 0; cpu < 2; cpu++) {
+            table_add_row(&t);
+            table_put_number(&t, "cpu", cpu);
+            table_put_text(&t, "kernel", "64add");
+            table_put_number(&t, "freq_ghz", 4.0 + (i ? 0.25 : 0.001) * cpu);
+        }
+        char *script = script_of(&t, NULL);
+        assert_non_null(strstr(script, i ? "set cbrange [4:4.25]" : "set cbrange [3.96049:4.04051]"));
+        free(script);
+        table_free(&t);
+    }
+}
+
+/* Waits of one period stand in the middle of their row, also beside others that are of one and of two. */
+TEST(a_lone_bar_is_in_the_middle)
+{
+    struct table t;
+    sample_table_empty(&t, "relaxation");
+    for (int i = 0; i < 3; i++) {
+        table_add_row(&t);
+        table_put_text(&t, "from", i < 2 ? "512or" : "512fma");
+        table_put_text(&t, "to", "128fma");
+        table_put_text(&t, "what", "wait");
+        table_put_number(&t, "mode", i == 1 ? 2 : 1);
+        table_put_limits(&t, "wait_us", 670, 669, 671);
+        table_put_limits(&t, "share", 0.5, 0.25, 0.75);
+    }
+    char *script = script_of(&t, NULL);
+    assert_non_null(strstr(script, "\n0.5 -0.2 0 0.5 -0.38 -0.02 "));
+    assert_non_null(strstr(script, "\n0.5 0.2 0 0.5 0.02 0.38 "));
+    assert_non_null(strstr(script, "\n0.5 1 0 0.5 0.64 1.36 "));
+    /* the legend: 8 pixels a character, and air before the next mark */
+    assert_non_null(strstr(script, "'one period' at screen 0.021111,"));
+    assert_non_null(strstr(script, "'two periods' at screen 0.158889,"));
     free(script);
     table_free(&t);
 }

@@ -40,6 +40,11 @@ TEST(bars_are_split_and_have_limits)
     has(script, "\n7.3 0 6.1 8.6\n");
     has(script, "'7.3'");
     has_not(script, "nan");
+    has(script, "'Ordered by");
+    free(script);
+    sample_profile_row(&r, "sshd-901")->overhead.value = NAN; /* without samples: no bar */
+    script = script_of(&r, PROFILE_TASK, profile_chart_causes);
+    has(script, "'2 of 3. Ordered by");
     free(script);
     script = script_of(&r, PROFILE_TASK, profile_chart_levels);
     snprintf(line, sizeof line, "\n7.3 0 0 7.3 -0.36 0.36 %lu\n", series(3)); /* all of it at level 2 */

@@ -325,3 +325,19 @@ TEST(the_same_seed_gives_the_same_text)
     free(text[0]);
     free(text[1]);
 }
+
+/* A single interrupted wait tells nothing: a row that leaves the question open has no time. */
+TEST(undecided_restarts_have_no_wait)
+{
+    struct tables_options o;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    o.brief = true;
+    rig_measure(&table_relaxation, &m, &o, &t);
+    size_t i = row(&t, "rearm", "512or", "interrupt", 0);
+    assert_string_equal(table_text(&t, i, "rearmed"), "undecided");
+    assert_true(table_number(&t, i, "n") == 1 && isnan(table_number(&t, i, "wait_us")));
+    table_free(&t);
+}
