@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/atomic_file.h"
+#include "cli/inputs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "util/path.h"
@@ -44,7 +45,8 @@ static bool same_place(const char *a, const char *b)
 bool file_is_same(const char *a, const char *b)
 {
     struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && (S_ISREG(x.st_mode) || S_ISDIR(x.st_mode)) &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 int files_differ(const char *const *names, const char *const *options, size_t n)
@@ -107,9 +109,12 @@ int file_write(const char *name, file_printer *print, const void *data)
 int file_check(const char *name, uint64_t bytes)
 {
     char why[WHY_SIZE];
-    if (name == NULL || file_is_stdout(name) || atomic_check(name, bytes, why, sizeof(why)) == 0)
+    if (name == NULL || file_is_stdout(name))
         return DONE;
-    return refuse(FAILED, "%s", why);
+    int status = inputs_spare(name);
+    return status != DONE                                     ? status
+           : atomic_check(name, bytes, why, sizeof(why)) == 0 ? DONE
+                                                              : refuse(FAILED, "%s", why);
 }
 
 char *file_read(FILE *in, size_t *length)

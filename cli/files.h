@@ -11,7 +11,7 @@ typedef int file_printer(FILE *stream, const void *data);
 
 /* "-" is standard output, and so are /dev/stdout and its other names. */
 bool file_is_stdout(const char *name);
-/* True if two names lead to one existing regular file. */
+/* True if two names lead to one existing regular file or directory. */
 bool file_is_same(const char *a, const char *b);
 /*
  * Checks that outputs (NULL: none) go to different places, however they are spelled; `options` are their names. DONE,
@@ -23,8 +23,8 @@ int file_write(const char *name, file_printer *print, const void *data);
 /* The same, but the line goes to `why`. */
 int file_try_write(const char *name, file_printer *print, const void *data, char *why, size_t size);
 /*
- * Checks that it can be written and that there is room for `bytes`; always true of NULL and standard output. DONE, or
- * FAILED after a line.
+ * Checks that it replaces nothing that the run reads, can be written and that there is room for `bytes`; always true of
+ * NULL and standard output. DONE, or an exit status after a line.
  */
 int file_check(const char *name, uint64_t bytes);
 /* Before a file is written: whether the user has had enough, after a line that names it. */

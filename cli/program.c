@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/changed_settings.h"
+#include "cli/inputs.h"
 #include "cli/messages.h"
 #include "cli/privileges.h"
 #include "cli/stop.h"
@@ -127,6 +128,7 @@ int program_main(int argc, char **argv, const struct option_program *program, in
         return status;
     if (program->job == JOB_NONE && program_of(options.job) != NULL)
         return execute(program_of(options.job), argv);
+    inputs_note(&options);
     if (options.blocks.n > 0)
         report_block_faults();
     if (options.job == JOB_ANALYZE || options.job == JOB_LIST || options.job == JOB_SIMULATE ||
