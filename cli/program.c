@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/changed_settings.h"
+#include "cli/files.h"
 #include "cli/inputs.h"
 #include "cli/messages.h"
 #include "cli/privileges.h"
@@ -71,6 +72,7 @@ static void tell_and_end(int signal)
         "it leaves its buffer, or divides by 0; nothing was written. Settings of the machine "
         "that the run had changed: --restore\n";
     (void)signal;
+    directories_end();
     (void)!write(STDERR_FILENO, line, sizeof(line) - 1);
     _exit(FAILED);
 }
