@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/atomic_file.h"
+#include "cli/inputs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "util/path.h"
@@ -44,7 +45,8 @@ static bool same_place(const char *a, const char *b)
 bool file_is_same(const char *a, const char *b)
 {
     struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && (S_ISREG(x.st_mode) || S_ISDIR(x.st_mode)) &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 int files_differ(const char *const *names, const char *const *options, size_t n)
@@ -107,9 +109,12 @@ int file_write(const char *name, file_printer *print, const void *data)
 int file_check(const char *name, uint64_t bytes)
 {
     char why[WHY_SIZE];
-    if (name == NULL || file_is_stdout(name) || atomic_check(name, bytes, why, sizeof(why)) == 0)
+    if (name == NULL || file_is_stdout(name))
         return DONE;
-    return refuse(FAILED, "%s", why);
+    int status = inputs_spare(name);
+    return status != DONE                                     ? status
+           : atomic_check(name, bytes, why, sizeof(why)) == 0 ? DONE
+                                                              : refuse(FAILED, "%s", why);
 }
 
 char *file_read(FILE *in, size_t *length)
@@ -140,15 +145,24 @@ char *file_read_found(const char *name, size_t *length, char *why, size_t size)
     return text;
 }
 
+/* Those that end with the program; a signal handler may ask. */
+static struct directories *volatile made_here;
+
 /* Makes one directory in one that is there. 0, or -1 with errno and a clause in `why`; EEXIST: something is there. */
-static int make_one(const char *path, char *why, size_t size)
+static int make_one(const char *path, struct directories *made, char *why, size_t size)
 {
-    char name[NAME_MAX + 1];
-    int parent = path_open_parent(path, name, why, size);
-    if (parent < 0)
+    struct directory_made one;
+    one.parent = path_open_parent(path, one.name, why, size);
+    if (one.parent < 0)
         return -1;
-    int status = mkdirat(parent, name, 0777), error = errno;
-    close(parent);
+    int status = mkdirat(one.parent, one.name, 0777), error = errno;
+    if (status == 0 && made != NULL && made->n < DIRECTORIES_MOST) {
+        made->made[made->n] = one;
+        made->n = made->n + 1;
+        made_here = made;
+    } else {
+        close(one.parent);
+    }
     snprintf(why, size, "%s", strerror(error));
     errno = error;
     return status;
@@ -166,10 +180,7 @@ int directories_try_make(const char *directory, struct directories *made, char *
             continue;
         memcpy(path, directory, i);
         path[i] = '\0';
-        if (make_one(path, reason, sizeof(reason)) == 0) {
-            if (made != NULL && made->n < sizeof(made->made) / sizeof(made->made[0]))
-                made->made[made->n++] = strdup(path);
-        } else if (errno != EEXIST) {
+        if (make_one(path, made, reason, sizeof(reason)) != 0 && errno != EEXIST) {
             snprintf(why, size, "cannot make the directory %s: %s", path, reason);
             return FAILED;
         }
@@ -192,16 +203,18 @@ int directories_make(const char *directory, const char *option, struct directori
 
 void directories_tidy(struct directories *made)
 {
-    while (made->n > 0) {
-        char *directory = made->made[--made->n];
-        char name[NAME_MAX + 1], why[WHY_SIZE];
-        int parent = directory != NULL ? path_open_parent(directory, name, why, sizeof(why)) : -1;
-        if (parent >= 0) {
-            (void)unlinkat(parent, name, AT_REMOVEDIR); /* refuses, as it should, when something is in it */
-            close(parent);
-        }
-        free(directory);
+    for (; made->n > 0; made->n = made->n - 1) { /* refuses, as it should, when something is in it */
+        (void)unlinkat(made->made[made->n - 1].parent, made->made[made->n - 1].name, AT_REMOVEDIR);
+        (void)close(made->made[made->n - 1].parent);
     }
+    if (made_here == made)
+        made_here = NULL;
+}
+
+void directories_end(void)
+{
+    if (made_here != NULL)
+        directories_tidy(made_here);
 }
 
 char *file_in(const char *directory, const char *name, const char *ending)

@@ -16,24 +16,6 @@ enum { SIMULATION_BYTES = 1000000 };
 static const uint64_t profile_bytes[JOB_FORMS] = {
     [FORM_JSON] = 100000, [FORM_CSV] = 100000, [FORM_PAGE] = 1000000, [FORM_FOLDED] = 100000, [FORM_PLOT] = 100000};
 
-/* Inputs must not be overwritten. */
-static int spare_inputs(const struct options *o, const struct job_files *f)
-{
-    static const char *const out[JOB_FORMS] = {"--json", "--csv", "--output", "--folded", "--plot"};
-    const struct {
-        const char *option, *name;
-    } in[] = {{"--simulate", o->job == JOB_SIMULATE ? o->job_argument : NULL},
-              {"--params", o->params},
-              {"--stamps", o->simulate.stamps},
-              {"--machine", o->machine != NULL && strncmp(o->machine, "model:", 6) == 0 ? o->machine + 6 : NULL}};
-    for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++)
-        for (size_t k = 0; k < JOB_FORMS; k++)
-            if (in[i].name != NULL && f->path[k] != NULL && file_is_same(in[i].name, f->path[k]))
-                return refuse(BAD_USAGE, "%s and %s both name '%s', which would be overwritten", in[i].option, out[k],
-                              in[i].name);
-    return DONE;
-}
-
 int job_files_choose(const struct options *o, struct job_files *f)
 {
     const char *const given[JOB_FORMS] = {o->json, o->csv, NULL, o->profile.folded, o->plot},
@@ -54,7 +36,6 @@ int job_files_choose(const struct options *o, struct job_files *f)
     }
     if (o->plot != NULL && !plot_possible())
         return refuse(CANNOT, "--plot needs gnuplot, which is not installed: apt install gnuplot-nox");
-    status = spare_inputs(o, f);
     for (int i = 0; i < JOB_FORMS && status == DONE; i++)
         status = file_check(f->path[i], simulation ? SIMULATION_BYTES : profile_bytes[i]);
     return status;

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "cli/changed_settings.h"
+#include "cli/files.h"
+#include "cli/inputs.h"
 #include "cli/messages.h"
 #include "cli/privileges.h"
 #include "cli/stop.h"
@@ -70,6 +72,7 @@ static void tell_and_end(int signal)
         "it leaves its buffer, or divides by 0; nothing was written. Settings of the machine "
         "that the run had changed: --restore\n";
     (void)signal;
+    directories_end();
     (void)!write(STDERR_FILENO, line, sizeof(line) - 1);
     _exit(FAILED);
 }
@@ -127,6 +130,7 @@ int program_main(int argc, char **argv, const struct option_program *program, in
         return status;
     if (program->job == JOB_NONE && program_of(options.job) != NULL)
         return execute(program_of(options.job), argv);
+    inputs_note(&options);
     if (options.blocks.n > 0)
         report_block_faults();
     if (options.job == JOB_ANALYZE || options.job == JOB_LIST || options.job == JOB_SIMULATE ||

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/files.h"
 #include "cli/messages.h"
 
 /* So long the program may take to come to an end by itself; with what is left of a second for putting back. */
@@ -39,6 +40,7 @@ static _Noreturn void end(void)
     char text[900];
     size_t used = 0;
     struct pollfd one = {.fd = STDERR_FILENO, .events = POLLOUT};
+    directories_end();
     if (line == NULL &&
         messages_reported() != reported_before) /* it has said why, and was still putting its things away */
         _exit(FAILED);

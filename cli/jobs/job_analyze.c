@@ -60,19 +60,14 @@ static void stem_of(const char *name, const struct trace *t, char *stem, size_t 
     outputs_stem(base, NULL, stem, size);
 }
 
-/* The recording itself is never written over: not at all when it was named, silently when only its directory was. */
-static int spare_input(const struct options *o, struct outputs *out)
+/* The recording itself is never written over: silently where only its directory was named. */
+static void spare_input(const struct options *o, struct outputs *out)
 {
-    const char *input = o->job_argument;
-    for (int i = 0; i < OUTPUT_FORMS; i++) {
-        if (out->path[i] == NULL || is_stdin(input) || !file_is_same(out->path[i], input))
-            continue;
-        if (i != OUTPUT_CSV || o->csv != NULL)
-            return refuse(BAD_USAGE, "%s is the trace to be analyzed and will not be overwritten", input);
-        free(out->path[i]);
-        out->path[i] = NULL;
+    char **csv = &out->path[OUTPUT_CSV];
+    if (*csv != NULL && o->csv == NULL && file_is_same(*csv, o->job_argument)) {
+        free(*csv);
+        *csv = NULL;
     }
-    return DONE;
 }
 
 static void tell_missing(const struct trace *t, char *out, size_t size)
@@ -116,7 +111,7 @@ static int analyze_trace(const struct options *o, FILE *in)
     stem_of(o->job_argument, &trace, stem, sizeof(stem));
     status = outputs_choose(o, &answers_trace, stem, NULL, &out);
     if (status == DONE)
-        status = spare_input(o, &out);
+        spare_input(o, &out);
     if (status == DONE)
         status = answers_check_trace(&out, trace.n);
     if (status == DONE)
@@ -172,8 +167,6 @@ static int analyze_wake(const struct options *o, FILE *in)
     tell_cut(o, wake.cut);
     stem_of(o->job_argument, NULL, stem, sizeof(stem));
     int status = outputs_choose(o, &answers_wake, stem, NULL, &out);
-    if (status == DONE)
-        status = spare_input(o, &out);
     if (status == DONE)
         status = outputs_check(&out, (const uint64_t[OUTPUT_FORMS]){0, WAKE_BYTES, 0, WAKE_BYTES});
     if (status == DONE)

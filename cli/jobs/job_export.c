@@ -55,13 +55,14 @@ int job_export(const struct options *o)
 {
     struct collected tables;
     const char *file = o->file;
-    if (file_check(file, EXPORT_BYTES) != DONE)
-        return FAILED;
+    int status = file_check(file, EXPORT_BYTES);
+    if (status != DONE)
+        return status;
     const struct table_kind *sources[TABLES_EXPORTS];
     size_t n = 0;
     for (enum tables_export part = EXPORT_NOTHING + 1; part < TABLES_EXPORTS; part++)
         sources[n++] = tables_exported(part);
-    int status = collect_tables(o, sources, n, &tables);
+    status = collect_tables(o, sources, n, &tables);
     if (status != DONE)
         return status;
     status = export_tables(o, &tables);

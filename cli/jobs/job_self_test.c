@@ -78,13 +78,14 @@ static int print_json(FILE *stream, const void *json)
     return json_dumpf(json, stream, flags) != 0 || fputc('\n', stream) == EOF ? -1 : 0;
 }
 
-/* Before anything is measured: whether it can be written. DONE, or an exit status after a line. */
-static int check_bundle(const char *path)
+/* Before anything is measured: whether the files can be written. DONE, or an exit status after a line. */
+static int check_files(const struct options *o)
 {
-    enum { BUNDLE_BYTES = 2000000 };
-    if (strcmp(path, "-") == 0)
+    enum { JSON_BYTES = 100000, BUNDLE_BYTES = 2000000 };
+    if (o->bundle != NULL && strcmp(o->bundle, "-") == 0)
         return refuse(BAD_USAGE, "--bundle: name a file, as in --bundle self-test.tar.gz");
-    return file_check(path, BUNDLE_BYTES);
+    int status = file_check(o->json, JSON_BYTES);
+    return status == DONE ? file_check(o->bundle, BUNDLE_BYTES) : status;
 }
 
 static int print_bundle(FILE *stream, const void *members)
@@ -152,11 +153,9 @@ static int conclude(const struct options *o, struct test *t)
 int job_self_test(const struct options *o)
 {
     struct test *t = calloc(1, sizeof(*t));
-    int status = DONE;
     if (t == NULL)
         return complain_out_of_memory();
-    if (o->bundle != NULL)
-        status = check_bundle(o->bundle);
+    int status = check_files(o);
     if (status == DONE)
         status = o->input != NULL ? read_bundle(o->input, &t->readings) : measure(o, &t->readings, &t->others);
     if (status == DONE)

@@ -162,9 +162,10 @@ int job_draft(const struct options *o)
     for (size_t i = 0; i < all; i++)
         if (kinds[i]->drafted.values[0])
             sources[n++] = kinds[i];
-    if (file_check(o->job_argument, DRAFT_BYTES) != DONE)
-        return FAILED;
-    int status = collect_tables(o, sources, n, &tables);
+    int status = file_check(o->job_argument, DRAFT_BYTES);
+    if (status != DONE)
+        return status;
+    status = collect_tables(o, sources, n, &tables);
     if (status != DONE)
         return status;
     status = write_draft(o, &tables);

@@ -265,8 +265,10 @@ static int verdict_tell(const struct options *o, const struct programs *programs
         verdict_print(stdout, messages_colour(stdout), v);
     if (status == DONE && o->json != NULL)
         status = file_write(o->json, file_print_text, json);
-    if (status == DONE && o->json != NULL && !file_is_stdout(o->json) && !o->quiet)
-        messages_print(stdout, "\nWritten      %s (verdict)", o->json);
+    if (status == DONE && o->json != NULL && !file_is_stdout(o->json) && !o->quiet) {
+        putchar('\n');
+        messages_print(stdout, "Written      %s (verdict)", o->json);
+    }
     if (status == DONE && v->side[KERNEL_HEAVY].n < 2 && v->side[KERNEL_LIGHT].n < 2)
         status = refuse(CANNOT, "--verdict: there are not two widths to compare; the reasons are above");
     free(json);
@@ -342,13 +344,14 @@ static int verdict_read(const struct options *o, const struct programs *programs
 int job_verdict(const struct options *o)
 {
     enum { JSON_BYTES = 100000 };
-    if (o->json != NULL && file_check(o->json, JSON_BYTES) != DONE)
-        return FAILED;
     struct machine_error error;
+    int status = file_check(o->json, JSON_BYTES);
+    if (status != DONE)
+        return status;
     struct programs *programs = calloc(1, sizeof(*programs));
-    int status = programs == NULL                                      ? complain_out_of_memory()
-                 : programs_load(NULL, programs, &error) != MACHINE_OK ? complain_of_machine("", &error)
-                                                                       : DONE;
+    status = programs == NULL                                      ? complain_out_of_memory()
+             : programs_load(NULL, programs, &error) != MACHINE_OK ? complain_of_machine("", &error)
+                                                                   : DONE;
     if (status == DONE)
         status = o->input != NULL ? verdict_read(o, programs) : verdict_measured(o, programs);
     free(programs);

@@ -221,4 +221,48 @@ done
 run --table umask $p --brief --quiet --csv x --json ./x
 verdict "--table: one file, two spellings: refused" test "$status" -eq 2 -a ! -e x
 
+# ---- what a run reads stays, however it is spelled
+clean
+cp "$root/data/models/xeon-gold-6130.model" own.model
+cp "$root/data/skus/xeon-gold-6130.sku" own.sku
+printf 'nop\n' >own.asm
+ln -s . here
+for of in a b; do
+    run --table frequency $model --brief --quiet --output $of/tables
+    printf '{}\n' >$of/run.json
+done
+run --self-test $model --bundle own.tar.gz
+"$CHARACTERIZE" --transition 128fma:512fma $few --csv own.csv --quiet >"$out" 2>&1
+find . -type f -exec cksum {} + | sort >"$tmp/before"
+# spares ARGUMENT...: refused, and nothing is another file than before
+spares() {
+    run "$@"
+    verdict "an input of the run as its output: $*" test "$status" -eq 2 -a ! -s "$out" -a "$(
+        grep -c '^characterize: --[a-z-]* and --[a-z-]* both name .*, which would be overwritten$' "$err")" -eq 1 -a \
+        "$(find . -type f -exec cksum {} + | sort)" = "$(cat "$tmp/before")"
+}
+own="--machine model:./own.model"
+# shellcheck disable=SC2086
+{
+    spares --table frequency $own --brief --csv here/own.model
+    spares $t $p $own --json own.model
+    spares --verdict $own --json "$work/own.model"
+    spares --validate ./own.sku --junit own.sku $own
+    spares --export header own.model $own
+    spares --draft-sku own.model $own
+    spares --self-test $own --json own.model
+    command -v nasm >/dev/null 2>&1 && spares $t 64add:own --kernel-file own.asm $few --csv own.asm
+}
+spares --export json here/a/tables/frequency.json --input a
+spares --draft-sku a/run.json --input a
+spares --compare a b --json b/tables/frequency.json
+spares --validate xeon-gold-6130 --input a --json a/tables/frequency.csv
+spares --verdict --input a --json here/a/run.json
+spares --self-test --input own.tar.gz --json here/own.tar.gz
+spares --analyze own.csv --json ./own.csv
+run --export json a/export.json --input a
+verdict "a new file beside the tables is written" test "$status" -eq 0 -a -s a/export.json
+run --export json a/export.json --input a
+verdict "... and again" test "$status" -eq 0
+
 finish

@@ -40,6 +40,12 @@ for signal in INT TERM HUP; do
         one_line 1 'interrupted after [0-9]+ of [0-9]+ repetitions; nothing was written'
 done
 
+"$CHARACTERIZE" --export json "$tmp/params.json" --machine model:xeon-gold-6130 >"$out" 2>"$err"
+clean
+start --simulate web-server --params "$tmp/params.json" --runs 1000 --output new/files
+stop INT
+verdict "SIGINT while simulating: no folder stays" one_line 1 'interrupted: nothing was written'
+
 # on this processor, where settings may have been changed
 clean
 start $t 64add:128or --runs 10000 --observe 1000 --quiet

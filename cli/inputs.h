@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a run reads, which none of its outputs may replace. */
+#pragma once
+
+#include "cli/options/options.h"
+
+/* Whose inputs they are from now on. */
+void inputs_note(const struct options *o);
+/* DONE, or BAD_USAGE after a line: the output (NULL: none) would replace an input. */
+int inputs_spare(const char *output);
