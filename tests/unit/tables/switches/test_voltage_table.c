@@ -49,7 +49,7 @@ TEST(a_voltage_may_depend_on_what_ran_before)
             if (strcmp(table_text(&t, row, "from"), "512fma") != 0 || table_number(&t, row, "time_us") > 300)
                 continue; /* until then its class is held */
             double volts = table_number(&t, row, "volts"), rest = truth.from_volts;
-            voltage_range(&m, "512fma", "256fma", m.cores, &truth, table_number(&t, row, "time_us"), 1, &lo, &hi);
+            voltage_range(&truth, table_number(&t, row, "time_us"), 1, &lo, &hi);
             looked_at++;
             if (fabs(volts - (carried ? rest - boost : rest)) > VOLTS || volts < lo - VOLTS || volts > hi + VOLTS)
                 fail_msg("gap %.0f us, boost %.3f V: %.4f V, from rest %.4f V, passes %.4f to %.4f V",
