@@ -313,14 +313,16 @@ static unsigned width_of(const struct decoded *d)
     return width == 128 && (into_gpr || is_float(mnemonic_of(d), 's')) ? 64 : width;
 }
 
-/* Floating-point arithmetic and integer multiplication (kernels.h), by mnemonic: what moves and selects is light. */
+/* Floating-point arithmetic and integer multiplication (kernels.h), by mnemonic: what moves and selects is light. The
+ * counts of leading zeros run in the multiplier: with 256 bits, 98.8 to 99.95 % of their cycles were counted at level 1
+ * on a Gold 6140 and an i9-7900X (github.com/Quasilyte/avx512counters), those of no other light form. */
 static bool heavy_of(const struct decoded *d)
 {
     static const char *const floating[] = {"add",   "sub",   "mul",   "div",    "sqrt",  "fm",      "fnm",
                                            "hadd",  "hsub",  "min",   "max",    "cmp",   "dp",      "round",
                                            "rndsc", "rcp",   "rsqrt", "scalef", "getex", "getmant", "range",
                                            "reduc", "fixup", "comi",  "ucomi",  "cvt",   "fpclass", "fcm"};
-    static const char *const integer[] = {"pmul", "pmadd", "pdp", "imul", "mul", "pclmul"};
+    static const char *const integer[] = {"pmul", "pmadd", "pdp", "imul", "mul", "pclmul", "plzcnt"};
     const char *name = mnemonic_of(d);
     bool real = is_float(name, 'p') || is_float(name, 's');
     for (size_t k = 0; k < sizeof integer / sizeof *integer; k++)

@@ -233,10 +233,21 @@ static unsigned wanted_class(const struct model_core *c)
 
 /* ---- transitions ---- */
 
+/* The voltage is boosted for the class held, and already for that which a transition leads to, where it began early. */
+static void boost_for(struct model_core *c, unsigned class_)
+{
+    for (size_t i = 0; i < c->model->n_boosts; i++) {
+        const struct model_boost *b = &c->model->boosts[i];
+        bool kept = c->boosted[i] && c->pending && b->to == c->target;
+        c->boosted[i] = kept || (b->to == class_ && c->cores >= b->cores.lo && c->cores <= b->cores.hi);
+    }
+}
+
 /* Changes the class held; the frequency by a halt, or by a ramp where tau_us > 0. Returns whether the core halts. */
 static bool change_class(struct model_core *c, unsigned class_, double tau_us)
 {
     const struct model *m = c->model;
+    boost_for(c, class_);
     double before = model_core_class_ghz(c, c->held), after = model_core_class_ghz(c, class_);
     if (before == after || m->halt_us <= 0 || tau_us > 0) {
         double now_ghz = ramp_ghz(c), volts = model_ramp_base_volts(c);
@@ -253,6 +264,7 @@ static bool change_class(struct model_core *c, unsigned class_, double tau_us)
     return true;
 }
 
+/* Those that begin while the code is throttled, before the class is held. */
 static void apply_boosts(struct model_core *c, bool at_end)
 {
     for (size_t i = 0; i < c->model->n_boosts; i++) {
@@ -261,13 +273,6 @@ static void apply_boosts(struct model_core *c, bool at_end)
             c->cores <= b->cores.hi)
             c->boosted[i] = true;
     }
-}
-
-static void drop_boosts(struct model_core *c, unsigned class_)
-{
-    for (size_t i = 0; i < c->model->n_boosts; i++)
-        if (c->model->boosts[i].to > class_)
-            c->boosted[i] = false;
 }
 
 static const struct model_transition *transition(const struct model_core *c)
@@ -347,7 +352,6 @@ static void raise_target(struct model_core *c, unsigned target)
 static void release(struct model_core *c, unsigned class_)
 {
     end_transition(c);
-    drop_boosts(c, class_);
     c->ramps.rises = false;
     change_class(c, class_, c->model->release_tau_us);
 }

@@ -372,7 +372,7 @@ static enum verdict judge(const struct sku_figure *f, const struct seen *s)
     double u = validate_precision(f), slack = 1e-9 * (u + fabs(f->hi)); /* of sums that are not exact in binary */
     double lo = lower(s), hi = upper(s);
     if (hi < f->lo - u - slack || lo > f->hi + u + slack)
-        return (f->limit && hi < f->lo) || s->unlimited ? UNDECIDED : DEVIATES;
+        return (f->limit && hi < f->lo) || s->unlimited || f->disputed ? UNDECIDED : DEVIATES;
     bool narrow = (hi - lo) / 2 <= uncertainty(f) + slack || detectable(f, s) <= deviation_to_find(f) + slack;
     return narrow ? AGREES : UNDECIDED;
 }

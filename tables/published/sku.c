@@ -259,6 +259,10 @@ static int read_figure(struct parser *p, char *text, const char *source)
         copy(p, f.source, sizeof f.source, source, "a source") != 0 || read_keys(p, &f, text) != 0 ||
         read_value(p, &f, equals + 1) != 0)
         return -1;
+    const char *other = strstr(f.source, "contradicted by ");
+    f.disputed = other != NULL;
+    if (other)
+        snprintf(f.contradicts, sizeof f.contradicts, "%s", other);
     return keep_figure(p, &f);
 }
 

@@ -35,7 +35,8 @@ struct sku_figure {
     char source[SKU_SOURCE_MAX];
     unsigned line;
     bool inherited;                   /* from what the SKU inherits */
-    char contradicts[SKU_SOURCE_MAX]; /* where an inherited figure differs; "": it does not */
+    char contradicts[SKU_SOURCE_MAX]; /* where an inherited or another published figure differs; "": none does */
+    bool disputed;                    /* another published figure contradicts it, so no measurement deviates from it */
 };
 
 struct sku {

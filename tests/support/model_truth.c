@@ -214,9 +214,14 @@ static void run(struct walk *w, enum model_phase_kind kind, double us, double fa
         us -= run_stretch(w, kind, us, factor);
 }
 
-/* The class held changes; the frequency by a halt, or by a ramp where tau_us > 0. */
-static void change(struct walk *w, unsigned class_, double tau_us)
+/* The class held changes, on the way to `target`; the frequency by a halt, or by a ramp where tau_us > 0. */
+static void change(struct walk *w, unsigned class_, unsigned target, double tau_us)
 {
+    for (size_t i = 0; i < w->model->n_boosts; i++) {
+        const struct model_boost *b = &w->model->boosts[i];
+        w->boosted[i] = (w->boosted[i] && b->to == target) ||
+                        (b->to == class_ && w->cores >= b->cores.lo && w->cores <= b->cores.hi);
+    }
     double before = ghz_of(w, w->held), after = ghz_of(w, class_), volts = base_volts(w, w->t, before);
     bool falls = after < before && tau_us <= 0 && w->model->volts_ramp_us > 0;
     if (before != after) {
@@ -282,7 +287,7 @@ static void go_up(struct walk *w, unsigned to)
         if (step < t->n_steps && t->steps[step].kind == MODEL_STEP_GRANT) {
             if (last_throttle(t, step))
                 boost(w, from, to, true);
-            change(w, t->steps[step].grant, t->steps[step].tau_us);
+            change(w, t->steps[step].grant, to, t->steps[step].tau_us);
         }
     }
 }
@@ -319,9 +324,7 @@ static void release(struct walk *w, unsigned class_)
 {
     if (!rise(w, class_))
         return;
-    for (size_t i = 0; i < w->model->n_boosts; i++)
-        w->boosted[i] = w->boosted[i] && w->model->boosts[i].to <= class_;
-    change(w, class_, w->model->release_tau_us);
+    change(w, class_, class_, w->model->release_tau_us);
 }
 
 static void walk(struct walk *w)

@@ -486,7 +486,7 @@ static void check_voltage(struct check *c, size_t row)
         c->out->skipped++;
         return;
     }
-    voltage_range(c->model, text(c, row, "from"), text(c, row, "to"), cores_of(c, row), &t, time, reach, &lo, &hi);
+    voltage_range(&t, time, reach, &lo, &hi);
     cell_between(c, row, "volts", lo, hi, 0);
 }
 

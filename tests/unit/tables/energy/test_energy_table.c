@@ -57,8 +57,8 @@ TEST(gold_6130_at_a_fixed_frequency)
 
 /* ---- against the parameters ---- */
 
-/* Watts of one core that runs a payload of one kind of instruction, at this frequency. */
-static double core_watts(const struct model *m, const char *kernel, double ghz)
+/* Watts of one of so many active cores that run a payload of one kind of instruction, at this frequency. */
+static double core_watts(const struct model *m, const char *kernel, double ghz, unsigned cores)
 {
     struct payload p = rig_payload(kernel);
     struct model_need need;
@@ -68,6 +68,9 @@ static double core_watts(const struct model *m, const char *kernel, double ghz)
     for (size_t i = 0; i < m->n_energies; i++)
         if (m->energies[i].width == p.kernel->width && m->energies[i].weight == p.kernel->weight)
             nj = m->energies[i].nj;
+    for (size_t i = 0; i < m->n_boosts; i++)
+        if (m->boosts[i].to == need.later && cores >= m->boosts[i].cores.lo && cores <= m->boosts[i].cores.hi)
+            volts += m->boosts[i].volts;
     return ghz * (m->cycle_nj + need.ipc * nj) * volts * volts;
 }
 
@@ -95,7 +98,7 @@ static void compare_row(const struct model *m, const struct table *t, size_t row
     bool fixed = strcmp(table_text(t, row, "mode"), "fixed") == 0;
     double bound = fixed ? level_ghz(m, "512fma", cores) : INFINITY;
     double ghz = fmin(bound, level_ghz(m, kernel, cores)), idle_ghz = fmin(bound, level_ghz(m, "pause", cores));
-    double watts = cores * (core_watts(m, kernel, ghz) - core_watts(m, "pause", idle_ghz));
+    double watts = cores * (core_watts(m, kernel, ghz, cores) - core_watts(m, "pause", idle_ghz, cores));
     struct payload p = rig_payload(kernel);
     struct model_need need;
     struct machine_error err;
@@ -106,8 +109,8 @@ static void compare_row(const struct model *m, const struct table *t, size_t row
     compare(t, row, "watts", watts);
     compare(t, row, "nj_per_op", watts / (cores * ghz * need.ipc));
     compare(t, row, "nj_per_lane", watts / (cores * ghz * need.ipc) / (p.kernel->width / 64.0));
-    compare(t, row, "idle_watts", m->idle_watts + cores * core_watts(m, "pause", idle_ghz));
-    compare(t, row, "package_watts", m->idle_watts + cores * core_watts(m, kernel, ghz));
+    compare(t, row, "idle_watts", m->idle_watts + cores * core_watts(m, "pause", idle_ghz, cores));
+    compare(t, row, "package_watts", m->idle_watts + cores * core_watts(m, kernel, ghz, cores));
 }
 
 TEST(rows_are_the_parameters)
@@ -173,7 +176,7 @@ TEST(boosts_are_on_all_cores)
         assert_int_equal(model_need(&m, &p, &need, &err), MACHINE_OK);
         double watts = ghz * ((m.cycle_nj + need.ipc * nj) *
                               (boosted * raised * raised + (cores - boosted) * plain * plain)) -
-                       cores * core_watts(&m, "pause", ghz);
+                       cores * core_watts(&m, "pause", ghz, cores);
         compare(&t, row, "watts", watts);
         compare(&t, row, "nj_per_op", watts / (cores * ghz * need.ipc));
         table_free(&t);
@@ -371,7 +374,7 @@ TEST(frequency_that_is_fixed_already)
     for (size_t i = 0; i < t.n_rows; i++) {
         assert_string_equal(table_text(&t, i, "mode"), "fixed");
         assert_true(table_number(&t, i, "freq_ghz") == 2.0);
-        compare(&t, i, "package_watts", m.idle_watts + core_watts(&m, table_text(&t, i, "kernel"), 2.0));
+        compare(&t, i, "package_watts", m.idle_watts + core_watts(&m, table_text(&t, i, "kernel"), 2.0, 1));
     }
     bool reported = false;
     for (size_t i = 0; i < t.n_missing; i++)
@@ -392,7 +395,7 @@ TEST(long_repetitions_are_cut)
     o.kernels[0] = rig_payload("512fma");
     measure_odd(&m, &o, &t);
     assert_int_equal(t.n_rows, 2);
-    double expected = core_watts(&m, "512fma", 3.5) - core_watts(&m, "pause", 3.5);
+    double expected = core_watts(&m, "512fma", 3.5, 1) - core_watts(&m, "pause", 3.5, 1);
     assert_true(fabs(table_number(&t, find(&t, "512fma", 1, "fixed"), "watts") / expected - 1) < 0.03);
     table_free(&t);
 }
@@ -405,7 +408,7 @@ TEST(slow_readings_cost_nothing)
     struct table t;
     quiet_model(&m);
     odd.reading_seconds = 0.01;
-    odd.watts = m.idle_watts + core_watts(&m, "pause", 3.7);
+    odd.watts = m.idle_watts + core_watts(&m, "pause", 3.7, 1);
     o.n_kernels = 1;
     o.kernels[0] = rig_payload("128fma");
     measure_odd(&m, &o, &t);
@@ -431,7 +434,7 @@ TEST(cores_of_another_package_are_not_counted)
     measure_odd(&m, &o, &t);
     size_t row = find(&t, "512fma", 1, "fixed");
     assert_int_equal(model_need(&m, &p, &need, &err), MACHINE_OK);
-    double watts = core_watts(&m, "512fma", 3.5) - core_watts(&m, "pause", 3.5);
+    double watts = core_watts(&m, "512fma", 3.5, 1) - core_watts(&m, "pause", 3.5, 1);
     compare(&t, row, "nj_per_op", watts / (3.5 * need.ipc));
     assert_true(table_number(&t, row, "counted_cores") == 1);
     table_free(&t);
