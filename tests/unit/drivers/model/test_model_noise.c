@@ -169,7 +169,7 @@ TEST(durations_scatter)
         add(&throttles, throttle);
     }
     assert_true(fabs(mean(&halts) - 10) < 0.15);
-    assert_true(fabs(mean(&throttles) - 20) < 0.3);
+    assert_true(fabs(mean(&throttles) - 21.9) < 0.3);
     assert_deviation(&halts, 0.7, "halts, us");
     assert_deviation(&throttles, 1.5, "throttling, us");
     rig_close(&r);
@@ -206,14 +206,14 @@ TEST(voltage_during_a_halt)
     struct payload narrow = rig_payload("128fma"), wide = rig_payload("512or");
     model_core_start(&c, &m, 16, 1, 0);
     assert_int_equal(model_core_run(&c, &wide, &err), MACHINE_OK);
-    model_core_advance(&c, 25, INFINITY); /* throttled until 20, halted until 30 */
+    model_core_advance(&c, 25, INFINITY); /* throttled until 21.9, halted until 31.9 */
     assert_false(model_core_executes(&c));
     assert_true(fabs(model_core_volts(&c) - 0.88) < 1e-12);
-    model_core_advance(&c, 31, INFINITY);
+    model_core_advance(&c, 33, INFINITY);
     assert_true(model_core_executes(&c));
     assert_true(fabs(model_core_volts(&c) - 0.82) < 1e-12);
     assert_int_equal(model_core_run(&c, &narrow, &err), MACHINE_OK);
-    model_core_advance(&c, 31 + 675, INFINITY); /* released at 31 + 670 */
+    model_core_advance(&c, 33 + 675, INFINITY); /* released at 33 + 670 */
     assert_false(model_core_executes(&c));
     assert_true(fabs(model_core_volts(&c) - 0.88) < 1e-12);
     assert_true(model_core_ghz(&c) == 2.4);

@@ -114,7 +114,6 @@ TEST(every_pair_of_the_6130)
     assert_non_null(table_detail(&t, "64add_512or-chain@1-64_16"));
     char *text = rig_findings(&table_throttle, &t);
     assert_non_null(strstr(text, "at 1/4 of the rate for 20."));
-    assert_non_null(strstr(text, "with 2 active cores"));
     assert_non_null(strstr(text, "(512or-chain): reach 75."));
     free(text);
     table_free(&t);
