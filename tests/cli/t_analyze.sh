@@ -33,7 +33,8 @@ run --analyze "$tmp/good.csv" --json a.json --seed 5
 run --analyze "$tmp/good.csv" --json b.json --seed 5
 verdict "the same seed gives the same JSON" cmp -s a.json b.json
 
-# a recording gives the same results as its run: to the last digit, with voltages, with discarded repetitions, on the way up
+# a recording gives the same results as its run: to the last digit, with voltages, with discarded repetitions, on the
+# way up
 for of in 'xeon-gold-6130 128fma:512fma 1' 'xeon-gold-6130 512fma:128fma 2' 'core-i7-6700hq 64add:256or 3' \
     'core-i9-11900k 512or:128fma 4'; do
     # shellcheck disable=SC2086 # three words

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Citations point somewhere: each section, figure, table and equation that data, documents or comments cite of the
-# dissertation (G), the paper (F) and the thesis on variability (V) is in that document. Skipped where these are missing.
+# dissertation (G), the paper (F) and the thesis on variability (V) is in that document. Skipped where one is missing.
 #
 # CHARACTERIZE_SOURCES: the folder with their texts (../shared/seeds).
 # shellcheck source=lib.sh
@@ -43,15 +43,17 @@ contents() {
 
 # citations: a line "FILE:LINE LETTER KIND NUMBER" for each
 citations() {
-    grep -rnE '(^|[^A-Za-z0-9_.])[GFV],? ((figures?|tables?|eqs?\.?|sections?) )?[0-9]' --include='*.model' \
+    kind='((figures?|tables?|eqs?[.]?|sections?) )?'
+    grep -rnE "(^|[^A-Za-z0-9_.])[GFV],? ${kind}[0-9]" --include='*.model' \
         --include='*.sku' --include='*.workload' --include='*.events' --include='*.md' --include='*.[ch]' data doc \
         README.md analysis cli computer drivers output probes profiler schedulers tables tests |
-        awk '
+        awk -v cited="(^|[^A-Za-z0-9_.])[GFV],? ${kind}[0-9]+([.-][0-9]+)*" \
+            -v more="^(,| and|, and| to) ${kind}[0-9]+([.-][0-9]+)+" '
             {
                 where = $0; sub(/^([^:]*:[0-9]+):.*/, "", where)
                 split($0, part, ":"); where = part[1] ":" part[2]
                 rest = substr($0, length(where) + 2)
-                while (match(rest, /(^|[^A-Za-z0-9_.])[GFV],? ((figures?|tables?|eqs?\.?|sections?) )?[0-9]+([.-][0-9]+)*/)) {
+                while (match(rest, cited)) {
                     item = substr(rest, RSTART, RLENGTH); rest = substr(rest, RSTART + RLENGTH)
                     sub(/^[^GFV]/, "", item)
                     of = substr(item, 1, 1); sub(/^.,? /, "", item); kind = "section"
@@ -64,7 +66,7 @@ citations() {
                         # a number with a unit is a figure, not where it stands
                         if (rest !~ /^ ?(%|us|ms|GHz|MHz|W|x)/)
                             print where, of, kind, item
-                        if (!match(rest, /^(,| and|, and| to) ((figures?|tables?|eqs?\.?|sections?) )?[0-9]+([.-][0-9]+)+/))
+                        if (!match(rest, more))
                             break
                         item = substr(rest, RSTART, RLENGTH); rest = substr(rest, RSTART + RLENGTH)
                         sub(/^(,| and|, and| to) /, "", item)

@@ -31,9 +31,8 @@ static const struct switches_wish voltage_wishes[] = {
 
 /* Down and up between no license and the licenses of each width and weight, as published pictures have them. */
 static const char *const pairs[][2] = {
-    {"128fma", "256or"},  {"128fma", "256fma"}, {"256fma", "128fma"}, {"128fma", "512or"},
-    {"128fma", "512fma"}, {"512fma", "128fma"}, {"256fma", "512fma"}, {"512fma", "256fma"},
-    {"256fma", "512or"},  {"512or", "256fma"},
+    {"128fma", "256or"},  {"128fma", "256fma"}, {"256fma", "128fma"}, {"128fma", "512or"}, {"128fma", "512fma"},
+    {"512fma", "128fma"}, {"256fma", "512fma"}, {"512fma", "256fma"}, {"256fma", "512or"}, {"512or", "256fma"},
 };
 static const char *const pairs_brief[][2] = {{"128fma", "512fma"}, {"128fma", "256fma"}};
 

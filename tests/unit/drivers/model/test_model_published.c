@@ -230,8 +230,8 @@ TEST(i9_11900k_shows_nothing)
 }
 
 /* D, i7-6700HQ: 0.951 to 0.957 V at 2.6 GHz when the throttling ends, after about 9 us. The time stamp says when the
- * voltage is read: some microseconds after the payload has ended. G 3.2.3, figure 3.4b: a boost goes back after the wait;
- * it is that of the code that runs, whatever ran before. */
+ * voltage is read: some microseconds after the payload has ended. G 3.2.3, figure 3.4b: a boost goes back after the
+ * wait; it is that of the code that runs, whatever ran before. */
 TEST(voltages_as_published)
 {
     static const struct {

@@ -186,8 +186,8 @@ TEST(short_waits_are_measured_or_refused_for_what_they_are)
     }
 }
 
-/* Without counters few samples have a frequency, and the others' rates are made frequencies of: by the ratio of the code
- * that waits, not of the wide code, which does less in a cycle here and runs for longer than the waits take. */
+/* Without counters few samples have a frequency, and the others' rates are made frequencies of: by the ratio of the
+ * code that waits, not of the wide code, which does less in a cycle here and runs for longer than the waits take. */
 TEST(slower_wide_code_moves_no_rise)
 {
     struct model m;

@@ -134,10 +134,14 @@ TEST(what_supports_a_wait)
          WAIT_REPORTED}, /* other cores */
         {{"wait", 1000, 3, 0, 1, NAN, NAN, NAN}, {"rearm", 1500, 4, 0, 1, NAN, NAN, 2, "yes"}, WAIT_CONTRADICTED},
         {{"wait", 1000, 3, 0, 1, NAN, NAN, 1}, {"rearm", 1500, 4, 0, 1, NAN, NAN, 1, "no"}, WAIT_REPORTED},
-        {{"wait", 1000, 3, 0, 1, NAN, NAN, 1}, {"rearm", 1500, 4, 0, 1, NAN, NAN, 1, "yes", "interrupt"}, WAIT_REPORTED},
+        {{"wait", 1000, 3, 0, 1, NAN, NAN, 1},
+         {"rearm", 1500, 4, 0, 1, NAN, NAN, 1, "yes", "interrupt"},
+         WAIT_REPORTED},
         {{"wait", 1000, 3, 90, 1, NAN, NAN, 1}, {"rearm", 1094, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_REPORTED},
         {{"wait", 1000, 3, 90, 1, NAN, NAN, 1}, {"rearm", 1096, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_CONTRADICTED},
-        {{"wait", 50, 3, 0, 1, NAN, NAN, 1}, {"rearm", 56.9, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_REPORTED}, /* 2 us and 5 */
+        {{"wait", 50, 3, 0, 1, NAN, NAN, 1},
+         {"rearm", 56.9, 4, 0, 1, NAN, NAN, 1, "yes"},
+         WAIT_REPORTED}, /* 2 us and 5 */
         {{"wait", 50, 3, 0, 1, NAN, NAN, 1}, {"rearm", 57.1, 4, 0, 1, NAN, NAN, 1, "yes"}, WAIT_CONTRADICTED},
         /* twice the wait is the wait, too */
         {{"wait", 1000, 4, 0, 1, NAN, NAN, 1}, {"rearm", 2049.9, 6, 0, 1, NAN, NAN, 1, "yes"}, WAIT_REPORTED},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The worked examples of the dissertation (G, 7.4.2 and figure 7.5) and of USENIX ATC 2021 (F, figure 2 and section 7.1). */
+/* The worked examples of the dissertation (G, 7.4.2 and figure 7.5) and of USENIX ATC 2021 (F, figure 2; 7.1). */
 #include "schedulers/simulate/studies.h"
 #include "schedulers/simulate/scheduling/dispatch.h"
 #include "tests/support/gold_6130.h"
