@@ -45,8 +45,8 @@ static bool same_place(const char *a, const char *b)
 bool file_is_same(const char *a, const char *b)
 {
     struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && (S_ISREG(x.st_mode) || S_ISDIR(x.st_mode)) &&
-           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && (S_ISREG(x.st_mode) || S_ISDIR(x.st_mode)) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
 }
 
 int files_differ(const char *const *names, const char *const *options, size_t n)
