@@ -2,6 +2,7 @@
 /* Messages on standard error, a line each, and the exit status that belongs to them. */
 #include "cli/messages.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +17,18 @@
 enum { LINE_SIZE = 1200 };
 
 static volatile sig_atomic_t reported; /* lines */
+static const char *program_name = "characterize";
+
+void messages_begin(const char *program)
+{
+    if (strcmp(program_invocation_short_name, program_name) != 0)
+        program_name = program;
+}
+
+const char *messages_program(void)
+{
+    return program_name;
+}
 
 int messages_reported(void)
 {
@@ -28,7 +41,7 @@ static void messages_line(const char *format, va_list arguments)
     vsnprintf(text, sizeof(text), format, arguments);
     plain_text(text, plain, sizeof(plain));
     flockfile(stderr); /* cli/stop.c: whoever has it knows whether the line is written */
-    fprintf(stderr, "characterize: %s\n", plain);
+    fprintf(stderr, "%s: %s\n", program_name, plain);
     reported = reported + 1;
     funlockfile(stderr);
 }

@@ -13,7 +13,11 @@ enum exit_status { DONE = 0, FAILED = 1, BAD_USAGE = 2, CANNOT = 3, DEVIATES = 4
 /* Formatted, as one line whatever names it quotes. */
 void messages_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "characterize: TEXT", as one line whatever names and file contents it quotes. */
+/* The program at hand, as lines name it: characterize also where it was called to do the job of another program. */
+void messages_begin(const char *program);
+const char *messages_program(void);
+
+/* "PROGRAM: TEXT", as one line whatever names and file contents it quotes. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, where that is the end of it; returns `status`. */

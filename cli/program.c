@@ -117,6 +117,7 @@ int program_main(int argc, char **argv, const struct option_program *program, in
 {
     static struct options options; /* large, and a stack may be small */
     fill_standard_streams();
+    messages_begin(program->name);
     if (privileges_check() != DONE)
         return CANNOT;
     buffer_stdout();

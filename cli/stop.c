@@ -36,7 +36,7 @@ static _Noreturn void end(void)
 {
     const char *usual = only_asks ? "interrupted: unfinished output was not written"
                                   : "interrupted: nothing was written";
-    const char *parts[] = {"characterize: ", line != NULL ? line : usual, "\n"};
+    const char *parts[] = {messages_program(), ": ", line != NULL ? line : usual, "\n"};
     char text[900];
     size_t used = 0;
     struct pollfd one = {.fd = STDERR_FILENO, .events = POLLOUT};

@@ -20,7 +20,8 @@ static void nearest_name(const char *wanted, char *out, size_t size)
 {
     size_t count;
     const struct kernel *all = kernel_registry(&count);
-    unsigned best = ~0u;
+    unsigned best = edit_guess(strlen(wanted));
+    out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         for (int dirty = 0; dirty <= (can_be_dirty(&all[i]) ? 1 : 0); dirty++) {
             char name[KERNEL_NAME_MAX];
@@ -56,7 +57,7 @@ static const char *nearest_by_set(const char *name)
 static int refuse_unknown(const char *name, char *why, size_t size)
 {
     if (name[0] == '\0')
-        return error_line(why, size, "the kernel's name is empty; --list kernels shows all");
+        return error_line(why, size, "the kernel's name is empty; characterize --list kernels shows all");
     /* compared without the density, which is not part of any name */
     char bare[PLAIN_SHOWN_MAX + 1];
     const char *density = strstr(name, "@1/");
@@ -67,8 +68,9 @@ static int refuse_unknown(const char *name, char *why, size_t size)
     char nearest[KERNEL_NAME_MAX];
     const char *by_set = nearest_by_set(bare);
     nearest_name(bare, nearest, sizeof nearest);
-    return error_line(why, size, "unknown kernel '%s'; nearest is '%s'; --list kernels shows all",
-                      plain_shown(name).text, by_set ? by_set : nearest);
+    const char *like = by_set ? by_set : nearest;
+    return error_line(why, size, "unknown kernel '%s'%s%s%s; characterize --list kernels shows all",
+                      plain_shown(name).text, like[0] ? "; nearest is '" : "", like, like[0] ? "'" : "");
 }
 
 /* Finds among `count` entries the one with the longest name that `name` begins with, followed by a suffix or nothing,

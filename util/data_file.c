@@ -119,11 +119,15 @@ int data_file_list(const char *data_dir, const struct data_kind *kind, char ***n
     return 0;
 }
 
+enum { PART_LEAST = 4 }; /* characters: fewer are a part of too many names */
+
 static int unknown_name(const char *name, const char *data_dir, const struct data_kind *kind, struct machine_error *err)
 {
-    char **names, known[240] = "", folder[DATA_PATH_SIZE], remedy[240];
-    size_t n, nearest = 0;
-    unsigned least = UINT_MAX;
+    char **names, known[400] = "", folder[DATA_PATH_SIZE], remedy[240];
+    const char *nearest = NULL;
+    size_t n;
+    unsigned least = edit_guess(strlen(name));
+    bool cut = false;
     if (data_file_list(data_dir, kind, &names, &n) != 0)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     data_folder(data_dir, kind->folder, folder);
@@ -134,14 +138,18 @@ static int unknown_name(const char *name, const char *data_dir, const struct dat
                             kind->suffix, folder);
     }
     for (size_t i = 0; i < n; i++) {
-        if (edit_nearer(name, strlen(name), names[i], &least))
-            nearest = i;
-        text_list_add(known, sizeof known, " ", "%s", names[i]);
+        bool part = !nearest && strlen(name) >= PART_LEAST && strcasestr(names[i], name);
+        if (edit_nearer(name, strlen(name), names[i], &least) || part)
+            nearest = names[i];
+        cut = cut || strlen(known) + strlen(names[i]) + sizeof " " > sizeof known;
+        if (!cut)
+            text_list_add(known, sizeof known, " ", "%s", names[i]);
     }
-    snprintf(remedy, sizeof remedy, "nearest: %.60s; a %s file of your own needs a slash or %s in its name%s%s%s",
-             names[nearest], kind->what, kind->suffix, kind->format ? " (format: " : "",
-             kind->format ? kind->format : "", kind->format ? ")" : "");
-    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s '%.60s'; available: %s", kind->what, name, known);
+    snprintf(remedy, sizeof remedy, "%s%.60s%sa %s file of your own needs a slash or %s in its name%s%s%s",
+             nearest ? "nearest: " : "", nearest ? nearest : "", nearest ? "; " : "", kind->what, kind->suffix,
+             kind->format ? " (format: " : "", kind->format ? kind->format : "", kind->format ? ")" : "");
+    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s '%.60s'; available: %s%s", kind->what, name, known,
+                 cut ? " ..." : "");
     data_file_list_free(names, n);
     return MACHINE_BAD_INPUT;
 }

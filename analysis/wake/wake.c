@@ -303,8 +303,8 @@ int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out
     memset(out, 0, sizeof *out);
     out->points = n;
     if (n < WAKE_POINTS_LEAST)
-        return error_line(why, size, "%zu points are too few to find stages; at least %d are needed", n,
-                          WAKE_POINTS_LEAST);
+        return error_line(why, size, "%zu point%s too few to find stages; at least %d are needed", n,
+                          n == 1 ? " is" : "s are", WAKE_POINTS_LEAST);
     if (n > WAKE_POINTS_MOST)
         return error_line(why, size, "%zu points are too many; at most %d are analyzed", n, WAKE_POINTS_MOST);
     for (size_t i = 0; i < n; i++)

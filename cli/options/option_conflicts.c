@@ -76,9 +76,10 @@ static int check_simulate(const struct options *o)
     if (o->job != JOB_SIMULATE)
         return 0;
     if (o->job_argument == NULL)
-        return refuse(BAD_USAGE, "no workload: add its name or a file; --list workloads shows those that have names");
+        return refuse(BAD_USAGE,
+                      "no workload: add its name or a file; characterize --list workloads shows those with names");
     if (o->params == NULL)
-        return refuse(BAD_USAGE, "--simulate needs a processor: add --params EXPORT.json, which --export json writes");
+        return refuse(BAD_USAGE, "no processor: add --params EXPORT.json, which characterize --export json writes");
     bool timeout = o->simulate.n_policies == 0;
     for (size_t i = 0; i < o->simulate.n_policies; i++)
         timeout = timeout || o->simulate.policy[i] == SIM_TIMEOUT;
@@ -109,7 +110,7 @@ static int check_profile(const struct options *o)
         return 0;
     bool model = o->machine != NULL && strncmp(o->machine, "model:", 6) == 0;
     if (!profiles(o->machine))
-        return refuse(BAD_USAGE, "--machine: --profile cannot use '%s'; it works with auto, helper, perf, model:NAME",
+        return refuse(BAD_USAGE, "--machine: a profile cannot use '%s'; it works with auto, helper, perf, model:NAME",
                       o->machine);
     if (p->command != NULL && model)
         return refuse(BAD_USAGE, "the command '%s' cannot be combined with --machine %s, whose tasks are modelled",

@@ -88,6 +88,15 @@ static int take_whole(const struct option_row *p, const char *text, struct optio
     return wrong == NULL ? 0 : option_bad_value(p, text, wrong, p->allowed);
 }
 
+/* A simulation has fewer than a measurement may. */
+static int take_runs(const struct option_row *p, const char *text, struct options *o)
+{
+    struct option_row simulated = *p;
+    simulated.hi = SIM_RUNS_MAX;
+    simulated.allowed = SIM_RUNS_ALLOWED;
+    return take_whole(o->program->job == JOB_SIMULATE ? &simulated : p, text, o);
+}
+
 static int take_flag(const struct option_row *p, const char *text, struct options *o)
 {
     (void)text;
@@ -290,8 +299,9 @@ static const struct option_row option_table[] = {
      WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = option_take_cores},
     {"runs", "N",
      "Repetitions (default: 100, and of a switch more until its limits are narrow, for 3 s at most; each table "
-     "has its own; with --simulate, of drawn workloads: 20)",
-     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = take_whole, AT(runs), 1, 100000, "1 to 100000"},
+     "has its own; with --simulate, of drawn workloads: 20, " SIM_RUNS_ALLOWED ")",
+     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = take_runs, AT(runs), 1, 100000,
+     "1 to 100000; with --simulate " SIM_RUNS_ALLOWED},
     {"period", "US",
      "Sampling period in microseconds (default: 1; 0.5 where the second kernel starts slowly for less than 5)",
      WITH_SETTING, .take = take_time, AT(period_us), 0.1, 1000, "0.1 to 1000 microseconds (also 0.5us, 1ms)"},
@@ -487,10 +497,12 @@ static int take_argument(const char *text, struct options *o)
     if (o->program->job == JOB_SIMULATE && o->job_argument == NULL)
         return take_workload(text, o);
     if (o->job == JOB_SIMULATE)
-        return refuse(BAD_USAGE, "unexpected argument '%s'; --simulate takes one workload at a time", text);
-    if (o->job == JOB_PROFILE)
-        return refuse(BAD_USAGE, "unexpected argument '%s'; a command to profile follows --: --profile -- %s", text,
-                      text);
+        return refuse(BAD_USAGE, "unexpected argument '%s'; one workload at a time", text);
+    if (o->job == JOB_PROFILE || o->program->job == JOB_PROFILE)
+        return refuse(BAD_USAGE, "unexpected argument '%s'; a command to profile follows --: %s-- %s", text,
+                      o->program->job == JOB_PROFILE ? "" : "--profile ", text);
+    if (o->job != JOB_NONE)
+        return refuse(BAD_USAGE, "unexpected argument '%s'; one too many for --%s", text, o->job_option);
     return refuse(BAD_USAGE,
                   "unexpected argument '%s'; use --analyze FILE for a recorded trace, --transition FROM:TO for kernels",
                   text);

@@ -154,8 +154,6 @@ static int simulate_all(struct simulating *s)
     bool possible[SIM_SCHEDULERS][SIM_POLICIES];
     bool drawn = strcmp(s->workload->kind, "drawn") == 0;
     unsigned runs = s->o->runs.given ? (unsigned)s->o->runs.value : drawn ? DRAWN_RUNS : 1;
-    if (runs > SIM_RUNS_MAX)
-        return refuse(BAD_USAGE, "--runs %u: a simulation has at most %d", runs, SIM_RUNS_MAX);
     sim_report_begin(&s->report, s->params, s->o->params, s->workload);
     s->report.head.seed = s->o->tables.seed;
     s->report.head.runs = runs;

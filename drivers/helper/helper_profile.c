@@ -186,7 +186,7 @@ static int open_rehearsal(struct helper_profile *h, const struct helper_place *p
 {
     h->fd = h->io->open(place->device);
     if (h->fd < 0)
-        return machine_fail(err, MACHINE_CANNOT, "--list machines shows what would help",
+        return machine_fail(err, MACHINE_CANNOT, "characterize --list machines shows what would help",
                             "the kernel helper cannot be used: %s: %s", place->device, strerror(errno));
     snprintf(h->notes, sizeof h->notes, "a rehearsal: timers and pauses are real, nothing is counted");
     return MACHINE_OK;

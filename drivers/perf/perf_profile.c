@@ -103,9 +103,10 @@ static int cannot_open(int error, int cpu, int member, struct machine_error *err
 {
     const char *remedy = error == EACCES || error == EPERM
                              ? "run as root, or: sysctl kernel.perf_event_paranoid=0, or give CAP_PERFMON"
-                         : error == EMFILE || error == ENFILE                        ? "raise ulimit -n"
-                         : error == ENOENT || error == EOPNOTSUPP || error == ENODEV ? "--list machines shows why"
-                                                                                     : "";
+                         : error == EMFILE || error == ENFILE ? "raise ulimit -n"
+                         : error == ENOENT || error == EOPNOTSUPP || error == ENODEV
+                             ? "characterize --list machines shows why"
+                             : "";
     static const char *const names[GROUP] = {"context switches", "time", "cycles", "cycles at license level 1",
                                              "cycles at license level 2"};
     return machine_fail(err, MACHINE_CANNOT, remedy, "perf_event_open cannot count %s of all tasks on CPU %d: %s",

@@ -6,7 +6,7 @@
 
 #include "drivers/perf/perf.h"
 
-static const char remedy[] = "--machine model:NAME profiles a modelled system (--list skus)";
+static const char remedy[] = "--machine model:NAME profiles a modelled system (characterize --list skus)";
 
 int profile_levels_find(const char *sys, const char *data_dir, const struct cpu_leaves *leaves, struct cpu_identity *id,
                         struct events_table *out, struct machine_error *err)

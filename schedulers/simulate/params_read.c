@@ -316,8 +316,9 @@ static int read_root(struct params_row *r, struct sim_params *p)
     const char *source = json_string_value(json_object_get(r->root, "source"));
     json_t *levels = json_object_get(r->root, "levels"), *modelled = json_object_get(r->root, "modelled");
     if (format == NULL || strcmp(format, "characterize-export/1") != 0)
-        return machine_fail(r->err, MACHINE_BAD_INPUT, "",
-                            "%s: 'format' is not characterize-export/1; --export json FILE writes such files", r->path);
+        return machine_fail(
+            r->err, MACHINE_BAD_INPUT, "",
+            "%s: 'format' is not characterize-export/1; characterize --export json FILE writes such files", r->path);
     if (cpu == NULL || !json_is_boolean(modelled))
         return machine_fail(r->err, MACHINE_BAD_INPUT, "", "%s: '%s' is missing", r->path,
                             cpu == NULL ? "cpu" : "modelled");

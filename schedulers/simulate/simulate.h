@@ -20,6 +20,10 @@ enum sim_scheduler {
 };
 extern const char *const sim_scheduler_names[SIM_SCHEDULERS];
 
+/* Runs of one report; each keeps the times of all tasks. */
+enum { SIM_RUNS_MAX = 1000 };
+#define SIM_RUNS_ALLOWED "1 to 1000"
+
 /* For those who want to see it, both ends in ps. Functions may be NULL. */
 struct sim_observer {
     /* a piece of a core's time at one level */

@@ -375,11 +375,12 @@ static const struct table_column *column_of(const struct table_kind *k, const ch
 static int no_column(const struct table_kind *k, const char *name, char *why, size_t size)
 {
     const char *nearest = "";
-    unsigned least = ~0u;
+    unsigned least = edit_guess(strlen(name));
     for (size_t i = 0; i < k->n_columns; i++)
         if (edit_nearer(name, strlen(name), k->columns[i].name, &least))
             nearest = k->columns[i].name;
-    return error_line(why, size, "the table %s has no column %s; nearest is %s", k->name, name, nearest);
+    return error_line(why, size, "the table %s has no column %s%s%s", k->name, name, nearest[0] ? "; nearest is " : "",
+                      nearest);
 }
 
 static bool holds_kernels(const char *column)

@@ -171,6 +171,7 @@ const struct table_kind table_trigger = {
         "with each of them alone (G 3.2.1, 6.5.1; K).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"kernel", "density", "count", "level"},
+    .excluded = {[CHOICE_OBSERVE] = "it observes for as long as the transition and the level last"},
     .drafted = {.keys = {"kernel", "density", "active_cores", "what", "asks", "with"},
                 .values = {"count", "rate_per_cycle"},
                 .only = "what",

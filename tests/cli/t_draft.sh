@@ -44,6 +44,14 @@ refuses "a draft that cannot be written" 1 '/nowhere/x.sku' --draft-sku /nowhere
 refuses "--junit without --validate" 2 'junit.*--validate SKU' --table frequency --junit x.xml
 refuses "two files of one name" 2 'x[.]out' --validate mine.sku --input one --json x.out --junit x.out
 verdict "... and nothing is left" test ! -e x.sku -a ! -e x.out -a ! -e x.xml
+refuses "an unknown SKU: all that there are, none of them said to be meant" 2 \
+    "no SKU 'nosuch'; available: [^;]*xeon-w-2104; a SKU file" --validate nosuch --input one
+mkdir -p "$tmp/many/skus"
+for n in $(seq 10 99); do
+    : >"$tmp/many/skus/sku-number-$n.sku"
+done
+CHARACTERIZE_DATA=$tmp/many refuses "... as many as fit, and that there are more" 2 \
+    'available: sku-number-10 [^;]*sku-number-[0-9][0-9] [.][.][.]; a SKU' --validate nosuch --input one
 refuses "an unknown SKU says where the format is" 2 'doc/sku-format.md' --validate nosuch --input one
 
 finish

@@ -227,12 +227,15 @@ cp "$root/data/models/xeon-gold-6130.model" own.model
 cp "$root/data/skus/xeon-gold-6130.sku" own.sku
 printf 'nop\n' >own.asm
 ln -s . here
+# shellcheck disable=SC2086
 for of in a b; do
     run --table frequency $model --brief --quiet --output $of/tables
     printf '{}\n' >$of/run.json
 done
+# shellcheck disable=SC2086
 run --self-test $model --bundle own.tar.gz
-"$CHARACTERIZE" --transition 128fma:512fma $few --csv own.csv --quiet >"$out" 2>&1
+# shellcheck disable=SC2086
+run --transition 128fma:512fma $few --csv own.csv --quiet
 find . -type f -exec cksum {} + | sort >"$tmp/before"
 # spares ARGUMENT...: refused, and nothing is another file than before
 spares() {

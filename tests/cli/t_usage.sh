@@ -176,9 +176,10 @@ done
         verdict "--table $no_sample: no sample fits" \
             test "$status" -eq 3 -a "$(grep -c 'no sample fits: .* us are' "$out")" -eq 1
     done
-    refuses "--observe where it does not apply" 2 '--observe cannot be combined with --table relaxation' --table \
-        relaxation $m \
-        --observe 100
+    for table in relaxation trigger; do
+        refuses "--observe where it does not apply" 2 "--observe cannot be combined with --table $table" --table \
+            $table $m --observe 100
+    done
     refuses "a transition's event without umask" 2 'has no umask' $t $p $m --event 0x28
     refuses "a table with --resume" 2 '--resume cannot be combined with --table; use it with --all' $f $m --resume
     refuses "--input and a machine" 2 '--machine cannot be combined with --input, which reads tables' --export header \
@@ -196,5 +197,23 @@ done
 refuses "an unknown table" 2 "--table: unknown 'x'; one of" --table x
 refuses "a mistyped table" 2 "--table: unknown 'overhaed', perhaps overhead; one of" --table overhaed
 refuses "an unknown export" 2 "--export: unknown 'yaml'" --export yaml
+
+# the three programs: lines begin with the name of the one at hand, and point to options that it has
+# own PROGRAM PATTERN ARGUMENT...
+own() {
+    own_program=$1 own_pattern=$2
+    shift 2
+    "$(dirname "$CHARACTERIZE")/$own_program" "$@" >"$out" 2>"$err" </dev/null
+    status=$?
+    verdict "$own_program $*" test "$status" -ge 2 -a "$(wc -l <"$err")" -eq 1 -a \
+        "$(grep -Ec "^$own_program: $own_pattern" "$err")" -eq 1
+}
+own characterize-profile ".*follows --: -- true" --machine model:xeon-gold-6130 --seconds 1 true
+own characterize-profile ".*choose a model with license levels, such as" --machine model:cloud-guest
+own characterize-simulate ".*; characterize --list workloads shows" --params avx.json
+own characterize-simulate ".*characterize --export json" web-server
+own characterize-simulate "--runs: '0' is out of range; allowed: 1 to 1000$" web-server --params avx.json --runs 0
+own characterize-simulate "--runs: '1001' is out of range; allowed: 1 to 1000$" web-server --params avx.json --runs 1001
+own characterize ".*'b'; one too many for --export$" --export json a b --input none
 
 finish

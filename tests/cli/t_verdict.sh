@@ -17,6 +17,7 @@ json() {
 run --verdict $gold --json v.json
 verdict "status 0" test "$status" -eq 0
 verdict "modelled: said so" grep -q '^modelled, not measured' "$out"
+verdict "what was written begins its line" grep -q '^Written      v.json' "$out"
 verdict "the format" test "$(json format)" = '"characterize-verdict/1",'
 # 14 % and 32 % slower for 670 us after 100 us that take 58 and 37 us: neither pays
 verdict "bursts of 100 us of heavy code: 128 bits" test "$(json prefer)" = '"128",'

@@ -193,7 +193,7 @@ int system_new(const struct model *m, uint64_t seed, unsigned flags, struct syst
     const char *lacks = system_lacks(m);
     *out = NULL;
     if (lacks)
-        return machine_fail(err, MACHINE_CANNOT, "choose a model with license levels: xeon-gold-6130",
+        return machine_fail(err, MACHINE_CANNOT, "choose a model with license levels, such as xeon-gold-6130",
                             "the modelled %s %s: there is no overhead to be profiled", m->cpu_name, lacks);
     struct system *s = calloc(1, sizeof *s);
     if (!s)
@@ -202,7 +202,7 @@ int system_new(const struct model *m, uint64_t seed, unsigned flags, struct syst
     s->flags = flags;
     system_model(s, m);
     if (!draw_all(s, seed))
-        return machine_fail(err, MACHINE_CANNOT, "choose a model with license levels: xeon-gold-6130",
+        return machine_fail(err, MACHINE_CANNOT, "choose a model with license levels, such as xeon-gold-6130",
                             "the modelled %s lacks the code for a system: narrow and wide kernels", m->cpu_name);
     return set_going(s, seed) ? MACHINE_OK
                               : machine_fail(err, MACHINE_FAILED, "", "out of memory for a modelled system");

@@ -15,9 +15,6 @@
 #include "schedulers/simulate/workload.h"
 #include "tables/table/chart.h"
 
-/* Runs of one report; each keeps the times of all tasks. */
-enum { SIM_RUNS_MAX = 1000 };
-
 /* The subject of a report. */
 struct sim_report_head {
     char *workload;

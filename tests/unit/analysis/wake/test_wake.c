@@ -128,6 +128,8 @@ TEST(too_few_are_refused)
         p[i] = (struct wake_point){(double)i, 1};
     assert_int_equal(wake_find(p, WAKE_POINTS_LEAST - 1, &s, why, sizeof why), -1);
     assert_non_null(strstr(why, "too few"));
+    assert_int_equal(wake_find(p, 1, &s, why, sizeof why), -1);
+    assert_non_null(strstr(why, "1 point is too few"));
     assert_int_equal(wake_find(p, WAKE_POINTS_LEAST, &s, why, sizeof why), 0);
     assert_int_equal(s.n, 1);
     assert_int_equal(s.stage[0].n, WAKE_POINTS_LEAST);

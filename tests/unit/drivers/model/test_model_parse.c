@@ -583,6 +583,10 @@ TEST(unknown_names)
     assert_non_null(strstr(err.text, "xeon-gold-6131"));
     assert_non_null(strstr(err.text, "core-i9-11900k"));
     assert_non_null(strstr(err.remedy, "nearest: xeon-gold-6130"));
+    assert_int_equal(model_load("2104", "data", &m, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.remedy, "nearest: xeon-w-2104"));
+    assert_int_equal(model_load("nosuch", "data", &m, &err), MACHINE_BAD_INPUT);
+    assert_null(strstr(err.remedy, "nearest"));
     assert_int_equal(model_load("", "data", &m, &err), MACHINE_BAD_INPUT);
     assert_int_equal(model_load("x", "/nonexistent", &m, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "/nonexistent/models"));

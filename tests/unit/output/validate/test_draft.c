@@ -211,6 +211,8 @@ TEST(verdicts_as_junit)
                            "that would have been detected: 0.7\"/>"));
     assert_non_null(strstr(text, "<skipped message=\"not measured: published 30 +-0.5; "));
     assert_non_null(strstr(text, "source: p. 1 &lt;2&gt;</system-out>"));
+    assert_non_null(strstr(text, "<skipped message=\"not published; "));
+    assert_non_null(strstr(text, "<system-out>not published; source: s</system-out>"));
     free(text);
     table_free(&v);
 }

@@ -200,6 +200,7 @@ TEST(test_slips)
 {
     static const char *const cases[][2] = {
         {"levl=2 : freq_ghz = 3.7", ":7: the table frequency has no column levl; nearest is level"},
+        {"nosuch=2 : freq_ghz = 3.7", ":7: the table frequency has no column nosuch"},
         {"level=2 : freq_gh = 3.7", ":7: the table frequency has no column freq_gh; nearest is freq_ghz"},
         {"active_cores=2-x : freq_ghz = 3.7", ":7: active_cores=2-x: neither a number nor a range"},
         {"kernel=64add,512fmaa : freq_ghz = 3.7", ":7: unknown kernel '512fmaa'; nearest is '512fma'"},
@@ -222,6 +223,7 @@ TEST(test_slips)
         assert_int_equal(sku_load(path, NULL, &s, &err), MACHINE_BAD_INPUT);
         if (!strstr(err.text, cases[i][1]))
             fail_msg("%s: %s instead of %s", cases[i][0], err.text, cases[i][1]);
+        assert_true(strstr(cases[i][1], "nearest") || !strstr(err.text, "nearest"));
         assert_null(s.figures);
     }
     unlink(path);
