@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files and directories that jobs write, with one line said about what does not work. */
+/* Files that jobs write, with one line said about what does not work. */
 #pragma once
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,8 +11,6 @@ typedef int file_printer(FILE *stream, const void *data);
 
 /* "-" is standard output, and so are /dev/stdout and its other names. */
 bool file_is_stdout(const char *name);
-/* True if two names lead to one existing regular file or directory. */
-bool file_is_same(const char *a, const char *b);
 /*
  * Checks that outputs (NULL: none) go to different places, however they are spelled; `options` are their names. DONE,
  * or BAD_USAGE after a line: one would overwrite the other.
@@ -39,25 +36,6 @@ int file_print_json(FILE *stream, char *json);
 char *file_read(FILE *in, size_t *length);
 /* All of a file that the program looks for in a directory (path_read_found): NULL with errno and a clause in `why`. */
 char *file_read_found(const char *name, size_t *length, char *why, size_t size);
-
-enum { DIRECTORIES_MOST = 32 };
-/* Directories that were made, outermost first, to be removed again if nothing came to be in them. */
-struct directories {
-    struct directory_made {
-        int parent; /* open */
-        char name[NAME_MAX + 1];
-    } made[DIRECTORIES_MOST];
-    volatile unsigned n;
-};
-/* Makes a directory with those above it; `made` may be NULL. DONE, or an exit status after a line that names `option`,
- * with which another could be chosen. */
-int directories_make(const char *directory, const char *option, struct directories *made);
-/* The same, but the line goes to `why`, and no option is named in it. */
-int directories_try_make(const char *directory, struct directories *made, char *why, size_t size);
-/* Removes those that are empty. */
-void directories_tidy(struct directories *made);
-/* The same where the program ends on a signal: system calls only. */
-void directories_end(void);
 
 /* DIRECTORY/NAME ENDING; NULL: out of memory. */
 char *file_in(const char *directory, const char *name, const char *ending);

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/files.h"
 #include "cli/messages.h"
 #include "util/data_file.h"
 
@@ -18,6 +17,13 @@ static const struct options *noted;
 void inputs_note(const struct options *o)
 {
     noted = o;
+}
+
+bool inputs_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && (S_ISREG(x.st_mode) || S_ISDIR(x.st_mode)) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
 }
 
 /* Whether a file that is there belongs to a run of --all, which may be in `folder`. */
@@ -30,7 +36,7 @@ static bool is_of_run(const char *folder, const char *file)
     snprintf(two_above, sizeof(two_above), "%s/..", above);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         snprintf(part, sizeof(part), "%s/%s", folder, parts[i]);
-        if (file_is_same(part, file) || file_is_same(part, above) || file_is_same(part, two_above))
+        if (inputs_same(part, file) || inputs_same(part, above) || inputs_same(part, two_above))
             return true;
     }
     return false;
@@ -59,7 +65,7 @@ static int spare(const char *output, const char *option, const char *input, cons
     } else if (strcmp(input, "-") != 0) {
         snprintf(path, sizeof(path), "%s", input);
     }
-    if (!file_is_same(path, output) && !is_of_run(path, output))
+    if (!inputs_same(path, output) && !is_of_run(path, output))
         return DONE;
     return refuse(BAD_USAGE, "--%s and --%s both name '%s', which would be overwritten", option,
                   option_of(output, option), output);

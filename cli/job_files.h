@@ -2,6 +2,7 @@
 /* The files that a profile or a simulation is written to. */
 #pragma once
 
+#include "cli/directories.h"
 #include "cli/files.h"
 #include "cli/options/options.h"
 

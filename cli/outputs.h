@@ -8,6 +8,7 @@
 
 #include "analysis/phases/phases.h"
 #include "analysis/wake/wake.h"
+#include "cli/directories.h"
 #include "cli/files.h"
 #include "cli/options/options.h"
 #include "tables/table/chart.h"

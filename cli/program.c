@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/changed_settings.h"
-#include "cli/files.h"
+#include "cli/directories.h"
 #include "cli/inputs.h"
 #include "cli/messages.h"
 #include "cli/privileges.h"

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "cli/directories.h"
 #include "cli/files.h"
 #include "cli/measuring.h"
 #include "cli/options/options.h"

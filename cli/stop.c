@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/files.h"
+#include "cli/directories.h"
 #include "cli/messages.h"
 
 /* So long the program may take to come to an end by itself; with what is left of a second for putting back. */

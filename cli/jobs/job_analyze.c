@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/inputs.h"
 #include "cli/outputs.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
@@ -64,7 +65,7 @@ static void stem_of(const char *name, const struct trace *t, char *stem, size_t 
 static void spare_input(const struct options *o, struct outputs *out)
 {
     char **csv = &out->path[OUTPUT_CSV];
-    if (*csv != NULL && o->csv == NULL && file_is_same(*csv, o->job_argument)) {
+    if (*csv != NULL && o->csv == NULL && inputs_same(*csv, o->job_argument)) {
         free(*csv);
         *csv = NULL;
     }
