@@ -77,7 +77,7 @@ static const struct option_line help_lines[] = {
     {"characterize --validate xeon-gold-6130 --input results", NULL},
 };
 
-static void help_line(FILE *out, const struct option_line *line, unsigned width)
+static void help_line(FILE *out, const struct option_line *line, option_describe *about, unsigned width)
 {
     enum { OPTION_INDENT = 2, ABOUT_INDENT = 30 };
     if (line->text[strlen(line->text) - 1] == ':') {
@@ -86,7 +86,7 @@ static void help_line(FILE *out, const struct option_line *line, unsigned width)
     }
     if (line->text[0] == '-') {
         fprintf(out, "%*s%-*s", OPTION_INDENT, "", ABOUT_INDENT - OPTION_INDENT, line->text);
-        screen_text_words(out, line->about != NULL ? line->about : option_about(line->text), ABOUT_INDENT, ABOUT_INDENT,
+        screen_text_words(out, line->about != NULL ? line->about : about(line->text), ABOUT_INDENT, ABOUT_INDENT,
                           width);
     } else {
         fprintf(out, "%*s", OPTION_INDENT, "");
@@ -95,7 +95,7 @@ static void help_line(FILE *out, const struct option_line *line, unsigned width)
     putc('\n', out);
 }
 
-void option_help(FILE *out, const struct option_program *program)
+void option_help(FILE *out, const struct option_program *program, option_describe *about)
 {
     const unsigned width = screen_text_width(out);
     const bool several = program->job == JOB_NONE;
@@ -106,7 +106,7 @@ void option_help(FILE *out, const struct option_program *program)
     screen_text_words(out, several ? ABOUT : program->about, 0, 0, width);
     putc('\n', out);
     for (size_t i = 0; i < n; i++)
-        help_line(out, &lines[i], width);
+        help_line(out, &lines[i], about, width);
     if (!several)
         return;
     putc('\n', out);

@@ -508,13 +508,29 @@ static int take_argument(const char *text, struct options *o)
                   text);
 }
 
+/* True if a line is about the option of this name. */
+static bool is_about(const char *line, const char *name)
+{
+    const size_t length = strlen(name);
+    return strncmp(line, "--", 2) == 0 && strncmp(line + 2, name, length) == 0 &&
+           strchr(" [", line[2 + length]) != NULL;
+}
+
+static const char *option_about(const char *text)
+{
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (option_table[i].name != NULL && is_about(text, option_table[i].name))
+            return option_table[i].about;
+    return "";
+}
+
 /* The options that print something and end the program. Whether this is one of them. */
 static bool print_help(int key, struct argp_state *state)
 {
     unsigned parts = ARGP_HELP_EXIT_OK;
     switch (key) {
     case HELP_KEY:
-        option_help(stdout, ((struct parsing *)state->input)->options->program);
+        option_help(stdout, ((struct parsing *)state->input)->options->program, option_about);
         break;
     case HELP_ALL_KEY:
         parts |= ARGP_HELP_STD_HELP;
@@ -595,22 +611,6 @@ static bool is_own_job(const struct option_program *program, const struct option
 static bool program_has(const struct option_program *program, const struct option_row *p)
 {
     return program->job == JOB_NONE || (p->name != NULL && (p->jobs & 1u << program->job) != 0);
-}
-
-/* True if a line is about the option of this name. */
-static bool is_about(const char *line, const char *name)
-{
-    const size_t length = strlen(name);
-    return strncmp(line, "--", 2) == 0 && strncmp(line + 2, name, length) == 0 &&
-           strchr(" [", line[2 + length]) != NULL;
-}
-
-const char *option_about(const char *text)
-{
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (option_table[i].name != NULL && is_about(text, option_table[i].name))
-            return option_table[i].about;
-    return "";
 }
 
 /* What a program says of an option, or else all do. */

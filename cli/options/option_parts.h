@@ -56,11 +56,11 @@ static inline void *option_field(const struct option_row *p, struct options *o)
     return (char *)o + p->at;
 }
 
+/* Describes an option, "--NAME ..." or "--NAME[...". */
+typedef const char *option_describe(const char *text);
 /* option_help.c. --help: the main jobs and options; no more lines than two screens have, of a program with a single job
- * one, where they are 100 columns. */
-void option_help(FILE *out, const struct option_program *program);
-/* What option_parse.c says of an option, "--NAME ..." or "--NAME[...". */
-const char *option_about(const char *text);
+ * one, where they are 100 columns. `about` describes an option of which the program says nothing of its own. */
+void option_help(FILE *out, const struct option_program *program, option_describe *about);
 /* The text that argp prints before and after the list of options at --help-all. */
 extern const char option_help_doc[];
 /* argp breaks the lines of its list at column 79 unless ARGP_HELP_FMT, which this sets, says otherwise. */
