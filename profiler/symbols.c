@@ -164,17 +164,17 @@ int ask_for_executable(void) __asm__("__libdwfl_debuginfod_find_executable");
 int ask_for_debuginfo(void) __asm__("__libdwfl_debuginfod_find_debuginfo");
 void ask_no_more(void) __asm__("__libdwfl_debuginfod_end");
 
-static int ask_for_executable(void)
+int ask_for_executable(void)
 {
     return -1;
 }
 
-static int ask_for_debuginfo(void)
+int ask_for_debuginfo(void)
 {
     return -1;
 }
 
-static void ask_no_more(void)
+void ask_no_more(void)
 {
 }
 #endif

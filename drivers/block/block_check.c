@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef WITHOUT_ZYDIS
+#include <Zydis/Zydis.h>
+
 /* ---- instruction sets that blocks may use ---- */
 
 enum { EAX, EBX, ECX, EDX };
@@ -107,9 +110,6 @@ static bool block_set_known(const char *isa, cpuid_fn *cpuid, unsigned *features
         }
     return false;
 }
-
-#ifndef WITHOUT_ZYDIS
-#include <Zydis/Zydis.h>
 
 /* ---- instructions ---- */
 
