@@ -214,7 +214,7 @@ int changed_settings_begin(const struct options *o, struct settings **out)
     struct place place;
     struct settings_wish wish;
     *out = NULL;
-    if (o->sysroot == NULL && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0) {
+    if (o->sysroot == NULL && options_model(o) != NULL) {
         changed_settings_recover(o);
         return DONE;
     }

@@ -59,12 +59,10 @@ static int spare(const char *output, const char *option, const char *input, cons
     char path[DATA_FILE_PATH_SIZE] = "/dev/stdin";
     if (input == NULL)
         return DONE;
-    if (folder != NULL && strpbrk(input, "/.") == NULL && strcmp(input, "-") != 0) {
-        data_folder(NULL, folder, path);
-        snprintf(path + strlen(path), sizeof(path) - strlen(path), "/%s%s", input, suffix);
-    } else if (strcmp(input, "-") != 0) {
+    if (folder != NULL && strcmp(input, "-") != 0)
+        (void)data_file_path(input, NULL, folder, suffix, path);
+    else if (strcmp(input, "-") != 0)
         snprintf(path, sizeof(path), "%s", input);
-    }
     if (!inputs_same(path, output) && !is_of_run(path, output))
         return DONE;
     return refuse(BAD_USAGE, "--%s and --%s both name '%s', which would be overwritten", option,
@@ -97,11 +95,9 @@ int inputs_spare(const char *output)
     struct stat s;
     if (noted == NULL || output == NULL || stat(output, &s) != 0 || !S_ISREG(s.st_mode))
         return DONE;
-    const char *machine = noted->machine;
-    bool model = machine != NULL && strncmp(machine, "model:", 6) == 0;
     int status = spare_argument(output);
     if (status == DONE)
-        status = spare(output, "machine", model ? machine + 6 : NULL, "models", ".model");
+        status = spare(output, "machine", options_model(noted), "models", ".model");
     if (status == DONE)
         status = spare(output, "params", noted->params, NULL, NULL);
     if (status == DONE)

@@ -243,7 +243,7 @@ static void report_left(const struct refining *f)
 /* Prepares what tables of refinements request. */
 static void prepare_refining(const struct options *o, struct measuring *m)
 {
-    if (o->sysroot == NULL && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
+    if (o->sysroot == NULL && options_model(o) != NULL)
         return;
     m->refining = (struct refining){
         .options = o, .settings = &m->changed, .busy = m->interferer, .busy_text = m->disturbed};

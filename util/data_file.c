@@ -175,17 +175,23 @@ char *data_file_contents(FILE *in, const char *path, size_t *length, struct mach
     return NULL;
 }
 
+bool data_file_path(const char *name_or_file, const char *data_dir, const char *folder, const char *suffix,
+                    char path[DATA_FILE_PATH_SIZE])
+{
+    char in[DATA_PATH_SIZE];
+    if (strpbrk(name_or_file, "/.")) {
+        snprintf(path, DATA_FILE_PATH_SIZE, "%.*s", DATA_PATH_SIZE, name_or_file);
+        return true;
+    }
+    data_folder(data_dir, folder, in);
+    snprintf(path, DATA_FILE_PATH_SIZE, "%s/%.255s%s", in, name_or_file, suffix);
+    return false;
+}
+
 char *data_file_read(const char *name_or_file, const char *data_dir, const struct data_kind *kind,
                      char path[DATA_FILE_PATH_SIZE], size_t *length, struct machine_error *err)
 {
-    bool is_path = strchr(name_or_file, '/') || strchr(name_or_file, '.');
-    char folder[DATA_PATH_SIZE];
-    if (is_path) {
-        snprintf(path, DATA_FILE_PATH_SIZE, "%.*s", DATA_PATH_SIZE, name_or_file);
-    } else {
-        data_folder(data_dir, kind->folder, folder);
-        snprintf(path, DATA_FILE_PATH_SIZE, "%s/%.255s%s", folder, name_or_file, kind->suffix);
-    }
+    bool is_path = data_file_path(name_or_file, data_dir, kind->folder, kind->suffix, path);
     char why[160];
     FILE *in = NULL;
     int bad = is_path ? path_read_named(path, &in, why, sizeof why) : path_read_listed(path, &in, why, sizeof why);

@@ -35,9 +35,13 @@ struct data_kind {
 int data_file_list(const char *data_dir, const struct data_kind *kind, char ***names, size_t *n);
 void data_file_list_free(char **names, size_t n);
 
+/* The path of one. A name with a slash or a dot is a path of its own: then it returns true. */
+bool data_file_path(const char *name_or_file, const char *data_dir, const char *folder, const char *suffix,
+                    char path[DATA_FILE_PATH_SIZE]);
+
 /*
- * The text of one, with a NUL after it, to be freed; its path, for messages. A name with a slash or a dot is a path
- * of its own. NULL after filling *err: a name that is not known is refused with the known ones (MACHINE_BAD_INPUT), and
+ * The text of one, with a NUL after it, to be freed; its path, for messages (data_file_path).
+ * NULL after filling *err: a name that is not known is refused with the known ones (MACHINE_BAD_INPUT), and
  * so is what cannot be read or has more than 1 MiB.
  */
 char *data_file_read(const char *name_or_file, const char *data_dir, const struct data_kind *kind,

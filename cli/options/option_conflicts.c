@@ -62,7 +62,7 @@ int option_conflicts_with_job(const struct options *o, const char *option, unsig
 static int check_machine(const struct options *o)
 {
     bool changes = o->turbo.given || o->fixed_ghz.given;
-    if (changes && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
+    if (changes && options_model(o) != NULL)
         return refuse(BAD_USAGE, "%s would change this machine and cannot be combined with --machine %s",
                       o->turbo.given ? "--turbo" : "--fixed-frequency", o->machine);
     if (o->n_cpus > 0 && o->cpu.given && (unsigned)o->cpu.value != o->cpus[0])
@@ -94,13 +94,13 @@ static int check_simulate(const struct options *o)
 }
 
 /* The machines that know license levels. */
-static bool profiles(const char *machine)
+static bool profiles(const struct options *o)
 {
     static const char *const names[] = {"auto", "helper", "perf"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (machine == NULL || strcmp(machine, names[i]) == 0)
+        if (o->machine == NULL || strcmp(o->machine, names[i]) == 0)
             return true;
-    return strncmp(machine, "model:", 6) == 0;
+    return options_model(o) != NULL;
 }
 
 static int check_profile(const struct options *o)
@@ -108,8 +108,8 @@ static int check_profile(const struct options *o)
     const struct profile_given *p = &o->profile;
     if (o->job != JOB_PROFILE)
         return 0;
-    bool model = o->machine != NULL && strncmp(o->machine, "model:", 6) == 0;
-    if (!profiles(o->machine))
+    bool model = options_model(o) != NULL;
+    if (!profiles(o))
         return refuse(BAD_USAGE, "--machine: a profile cannot use '%s'; it works with auto, helper, perf, model:NAME",
                       o->machine);
     if (p->command != NULL && model)
@@ -230,7 +230,7 @@ static int check_blocks(const struct options *o)
 
 static int check_quiet(const struct options *o)
 {
-    bool modelled = o->machine != NULL && strncmp(o->machine, "model:", 6) == 0;
+    bool modelled = options_model(o) != NULL;
     if (o->quiet_given && modelled && o->sysroot == NULL)
         return refuse(BAD_USAGE, "--quiet-machine would change this machine and cannot be combined with --machine %s",
                       o->machine);

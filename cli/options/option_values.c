@@ -13,6 +13,13 @@
 #include "util/edit_distance.h"
 #include "util/text_list.h"
 
+const char *options_model(const struct options *o)
+{
+    static const char prefix[] = "model:";
+    const size_t length = sizeof(prefix) - 1;
+    return o->machine != NULL && strncmp(o->machine, prefix, length) == 0 ? o->machine + length : NULL;
+}
+
 /* ---- --kernel-file, and names of kernels, which may be those of files ---- */
 
 int option_kernel(const struct options *o, const char *name, struct payload *out, char *why, size_t size)

@@ -155,6 +155,9 @@ struct options {
     size_t n_given;
 };
 
+/* NAME or FILE of --machine model:...; NULL: it names no model. */
+const char *options_model(const struct options *o);
+
 /*
  * Parses argv. Returns -1 and fills *o, or an exit status when the program is to end now: wrong usage (one line has
  * been said) or all done (--help, --version print and exit by themselves).

@@ -203,11 +203,6 @@ struct profile_job {
     struct environment environment;
 };
 
-static bool modelled(const struct options *o)
-{
-    return o->machine != NULL && strncmp(o->machine, "model:", 6) == 0;
-}
-
 /* ---- what is done ---- */
 
 __attribute__((format(printf, 2, 3))) static void warn(struct profile_job *j, const char *format, ...)
@@ -408,9 +403,9 @@ static int profile_all(struct profile_job *j)
         return status;
     if (o->machine != NULL && strcmp(o->machine, "perf") == 0)
         return profile_by_perf(j);
-    status = modelled(o) ? profile_open_model(o->machine + 6, NULL, o->tables.seed, o->profile.seconds.value,
-                                              &j->p.source, &error)
-                         : profile_open_helper(NULL, o->profile.rehearsal, &j->p.source, &error);
+    status = options_model(o) != NULL ? profile_open_model(options_model(o), NULL, o->tables.seed,
+                                                           o->profile.seconds.value, &j->p.source, &error)
+                                      : profile_open_helper(NULL, o->profile.rehearsal, &j->p.source, &error);
     if (status != MACHINE_OK)
         return profile_otherwise(j, &error);
     j->p.open = true;
