@@ -298,6 +298,7 @@ void model_list_free(char **names, size_t n);
 double model_ghz(const struct model *m, unsigned level, unsigned cores);
 /* The same as a long mean: spread-spectrum clocking lowers it. */
 double model_mean_ghz(const struct model *m, unsigned level, unsigned cores);
+bool model_range_has(const struct model_range *r, unsigned n);
 /* Core voltage without boosts at a frequency: linear between the points of the file, constant beyond them. */
 double model_volts(const struct model *m, double ghz);
 /* The figures of a throttle step for so many active cores. */

@@ -239,7 +239,7 @@ static void boost_for(struct model_core *c, unsigned class_)
     for (size_t i = 0; i < c->model->n_boosts; i++) {
         const struct model_boost *b = &c->model->boosts[i];
         bool kept = c->boosted[i] && c->pending && b->to == c->target;
-        c->boosted[i] = kept || (b->to == class_ && c->cores >= b->cores.lo && c->cores <= b->cores.hi);
+        c->boosted[i] = kept || (b->to == class_ && model_range_has(&b->cores, c->cores));
     }
 }
 
@@ -269,8 +269,7 @@ static void apply_boosts(struct model_core *c, bool at_end)
 {
     for (size_t i = 0; i < c->model->n_boosts; i++) {
         const struct model_boost *b = &c->model->boosts[i];
-        if (b->from == c->origin && b->to == c->target && b->at_end == at_end && c->cores >= b->cores.lo &&
-            c->cores <= b->cores.hi)
+        if (b->from == c->origin && b->to == c->target && b->at_end == at_end && model_range_has(&b->cores, c->cores))
             c->boosted[i] = true;
     }
 }

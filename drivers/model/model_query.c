@@ -14,10 +14,15 @@ int model_class_index(const struct model *m, const char *name)
     return -1;
 }
 
+bool model_range_has(const struct model_range *r, unsigned n)
+{
+    return n >= r->lo && n <= r->hi;
+}
+
 const struct model_unlike *model_unlike_of(const struct model *m, int cpu)
 {
     for (size_t i = 0; i < m->n_unlike; i++)
-        if (cpu >= (int)m->unlike[i].cpus.lo && cpu <= (int)m->unlike[i].cpus.hi)
+        if (cpu >= 0 && model_range_has(&m->unlike[i].cpus, (unsigned)cpu))
             return &m->unlike[i];
     return NULL;
 }
@@ -25,7 +30,7 @@ const struct model_unlike *model_unlike_of(const struct model *m, int cpu)
 double model_ghz(const struct model *m, unsigned level, unsigned cores)
 {
     for (size_t i = 0; i < m->n_turbo; i++)
-        if (cores >= m->turbo[i].cores.lo && cores <= m->turbo[i].cores.hi)
+        if (model_range_has(&m->turbo[i].cores, cores))
             return m->turbo[i].ghz[level];
     return m->base_ghz[level];
 }
@@ -51,7 +56,7 @@ double model_volts(const struct model *m, double ghz)
 struct model_step_variant model_step_figures(const struct model_step *s, unsigned cores)
 {
     for (size_t i = 0; i < s->n_variants; i++)
-        if (cores >= s->variants[i].cores.lo && cores <= s->variants[i].cores.hi)
+        if (model_range_has(&s->variants[i].cores, cores))
             return s->variants[i];
     return (struct model_step_variant){{1, MODEL_CORES_MAX}, s->ratio, s->us, s->line};
 }

@@ -219,8 +219,7 @@ static void change(struct walk *w, unsigned class_, unsigned target, double tau_
 {
     for (size_t i = 0; i < w->model->n_boosts; i++) {
         const struct model_boost *b = &w->model->boosts[i];
-        w->boosted[i] = (w->boosted[i] && b->to == target) ||
-                        (b->to == class_ && w->cores >= b->cores.lo && w->cores <= b->cores.hi);
+        w->boosted[i] = (w->boosted[i] && b->to == target) || (b->to == class_ && model_range_has(&b->cores, w->cores));
     }
     double before = ghz_of(w, w->held), after = ghz_of(w, class_), volts = base_volts(w, w->t, before);
     bool falls = after < before && tau_us <= 0 && w->model->volts_ramp_us > 0;
@@ -242,7 +241,7 @@ static void boost(struct walk *w, unsigned from, unsigned to, bool at_end)
 {
     for (size_t i = 0; i < w->model->n_boosts; i++) {
         const struct model_boost *b = &w->model->boosts[i];
-        if (b->from == from && b->to == to && b->at_end == at_end && w->cores >= b->cores.lo && w->cores <= b->cores.hi)
+        if (b->from == from && b->to == to && b->at_end == at_end && model_range_has(&b->cores, w->cores))
             w->boosted[i] = true;
     }
 }

@@ -69,7 +69,7 @@ static double core_watts(const struct model *m, const char *kernel, double ghz, 
         if (m->energies[i].width == p.kernel->width && m->energies[i].weight == p.kernel->weight)
             nj = m->energies[i].nj;
     for (size_t i = 0; i < m->n_boosts; i++)
-        if (m->boosts[i].to == need.later && cores >= m->boosts[i].cores.lo && cores <= m->boosts[i].cores.hi)
+        if (m->boosts[i].to == need.later && model_range_has(&m->boosts[i].cores, cores))
             volts += m->boosts[i].volts;
     return ghz * (m->cycle_nj + need.ipc * nj) * volts * volts;
 }
