@@ -224,6 +224,10 @@ const struct outputs_kind answers_table = {.form = {[OUTPUT_CSV] = {"the table a
                                                     [OUTPUT_PLOT] = {"the plot", "plot", NULL}},
                                            .chart = draw_table};
 
+const struct outputs_kind answers_rows = {.form = {[OUTPUT_CSV] = {"the table as CSV", "CSV", print_table_csv},
+                                                   [OUTPUT_JSON] = {"as JSON", "JSON", print_table_json},
+                                                   [OUTPUT_TEXT] = {"as text", "text", print_table_text}}};
+
 int answers_check_table(const struct outputs *out)
 {
     return outputs_check(out, (const uint64_t[OUTPUT_FORMS]){TABLE_BYTES, TABLE_BYTES, TABLE_BYTES, TABLE_BYTES});

@@ -72,6 +72,7 @@ void outputs_stem(const char *from, const char *to, char *stem, size_t size);
 /* ---- answers: a trace with its phases, first uses after idle times, a table ---- */
 
 extern const struct outputs_kind answers_trace, answers_wake, answers_table;
+extern const struct outputs_kind answers_rows; /* a table without a plot */
 
 /* outputs_check() for a trace of so many samples, and for a table. */
 int answers_check_trace(const struct outputs *out, uint64_t samples);

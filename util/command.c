@@ -37,6 +37,20 @@ bool command_find(const char *name, char *path, size_t size)
     return false;
 }
 
+int command_locate(const char *name, char *path, size_t size, struct machine_error *err)
+{
+    if (strchr(name, '/') == NULL) {
+        return command_find(name, path, size)
+                   ? MACHINE_OK
+                   : machine_fail(err, MACHINE_BAD_INPUT, "", "command '%s' is not in PATH", name);
+    }
+    if (strlen(name) >= size || access(name, X_OK) != 0)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "the command '%s' cannot be executed: %s", name,
+                            strlen(name) >= size ? strerror(ENAMETOOLONG) : strerror(errno));
+    memcpy(path, name, strlen(name) + 1);
+    return MACHINE_OK;
+}
+
 bool command_installed(const char *name)
 {
     char path[PATH_SIZE];

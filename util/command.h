@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util/error.h"
+
 enum { COMMAND_TEXT_MAX = 65536 };
 
 struct command_output {
@@ -15,6 +17,9 @@ struct command_output {
  * in the current one is not meant. */
 bool command_installed(const char *name);
 bool command_find(const char *name, char *path, size_t size);
+/* The path of a command as a shell takes its name: looked up in PATH unless it holds a slash. MACHINE_OK, or
+ * MACHINE_BAD_INPUT and *err. */
+int command_locate(const char *name, char *path, size_t size, struct machine_error *err);
 
 /*
  * Runs argv[0], looked up in PATH, with the arguments after it up to NULL, no input, the locale C, and at most

@@ -183,6 +183,12 @@ static int take_table(const struct option_row *p, const char *text, struct optio
     return take_job(p, tables[table]->name, o);
 }
 
+static int take_beside(const struct option_row *p, const char *text, struct options *o)
+{
+    const int status = option_take_codes(p, text, o);
+    return status != 0 ? status : take_job(p, text, o);
+}
+
 static int take_seed(const struct option_row *p, const char *text, struct options *o)
 {
     const char *wrong = option_whole(text, 0, UINT64_MAX, &o->tables.seed);
@@ -253,6 +259,10 @@ static const struct option_row option_table[] = {
      WITH_VERDICT, .take = take_job, JOB_VERDICT},
     {"transition", "FROM:TO", "Run kernel FROM, then kernel TO, and find the phases in between (--list kernels)",
      WITH_TRANSITION, .take = take_transition, JOB_TRANSITION},
+    {"beside", "KERNEL,...",
+     "Run a command again and again, beside nothing and beside these kernels: what it costs: --beside 256fma,512fma -- "
+     "COMMAND ARG...",
+     WITH_BESIDE, .take = take_beside, JOB_BESIDE},
     {"table", "NAME", "Measure a table (--list tables)", WITH_TABLE, .take = take_table, JOB_TABLE},
     {"all", NULL, "Measure every table into a directory, with a report (report.html)", WITH_ALL, .take = take_job,
      JOB_ALL},
@@ -299,8 +309,8 @@ static const struct option_row option_table[] = {
      WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = option_take_cores},
     {"runs", "N",
      "Repetitions (default: 100, and of a switch more until its limits are narrow, for 3 s at most; each table "
-     "has its own; with --simulate, of drawn workloads: 20, " SIM_RUNS_ALLOWED ")",
-     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = take_runs, AT(runs), 1, 100000,
+     "has its own; with --simulate, of drawn workloads: 20, " SIM_RUNS_ALLOWED "; with --beside: rounds)",
+     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE | WITH_BESIDE, .take = take_runs, AT(runs), 1, 100000,
      "1 to 100000; with --simulate " SIM_RUNS_ALLOWED},
     {"period", "US",
      "Sampling period in microseconds (default: 1; 0.5 where the second kernel starts slowly for less than 5)",
@@ -319,10 +329,10 @@ static const struct option_row option_table[] = {
      "Seed of models, of the bootstrap and of the intervals of --profile: same seed, same output (default: 0); also "
      "with --analyze and --simulate",
      WITH_MEASURING | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_seed},
-    {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING | WITH_VERDICT,
-     .take = take_on_off, AT(turbo)},
+    {"turbo", "on|off", "Switch turbo on or off during the measurement (root)",
+     WITH_SETTING | WITH_VERDICT | WITH_BESIDE, .take = take_on_off, AT(turbo)},
     {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)",
-     WITH_SETTING | WITH_VERDICT, .take = take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
+     WITH_SETTING | WITH_VERDICT | WITH_BESIDE, .take = take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
     {"quiet-machine", "PARTS",
      "Quiet the computer for the run, as far as permitted; PARTS of "
      "governor,epp,turbo,cstates,smt,irq,workqueue,tick,isolate "
@@ -357,6 +367,14 @@ static const struct option_row option_table[] = {
      "With --verdict: how much faster the widest code does its work than 128-bit code (default: as "
      "measured)",
      WITH_VERDICT, .take = take_number, AT(verdict.speedup), 0.1, 100, "0.1 to 100"},
+    {"on", "PLACE",
+     "With --beside: where the kernels run: same (the command's CPU), sibling (its core's other threads), core (all "
+     "other cores, the default), package (all CPUs, over which the command may move)",
+     WITH_BESIDE, .take = option_take_place},
+    {"duty", "ON,EVERY",
+     "With --beside: the kernels run for ON of each EVERY microseconds (also 1ms), 64add in between (default: without "
+     "a pause)",
+     WITH_BESIDE, .take = option_take_duty},
     {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES | WITH_VERDICT,
      .take = take_flag, AT(tables.brief)},
     {.about = "What --simulate plays, and how:"},
@@ -390,8 +408,8 @@ static const struct option_row option_table[] = {
     {"seconds", "N",
      "Duration (default: 30, or until COMMAND ends; Ctrl-C ends it earlier; with --check: duration of counting, 1; "
      "with "
-     "--verdict: time that it may take, 5 or more, 60, with --brief 20)",
-     WITH_PROFILE | WITH_CHECK | WITH_VERDICT, .take = take_number, AT(profile.seconds), 0.1, 604800,
+     "--verdict and --beside: time that it may take, 60, with --verdict --brief 20)",
+     WITH_PROFILE | WITH_CHECK | WITH_VERDICT | WITH_BESIDE, .take = take_number, AT(profile.seconds), 0.1, 604800,
      "0.1 to 604800 seconds"},
     {"rate", "HZ", "Samples per second, all CPUs together (default: 50)", WITH_PROFILE, .take = take_number,
      AT(profile.rate_hz), 0.1, 250, "0.1 to 250"},
@@ -406,19 +424,19 @@ static const struct option_row option_table[] = {
     {"no-live", NULL, "Only print the result at the end", WITH_PROFILE, .take = take_flag, AT(profile.no_live)},
     {.about = "Output:"},
     {"csv", "FILE", "Write the trace, the table, the verdicts, the comparison or the profile; - is standard output",
-     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_COMPARE | WITH_ANALYZE | WITH_PROFILE, .take = take_file,
-     AT(csv)},
+     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_COMPARE | WITH_ANALYZE | WITH_PROFILE | WITH_BESIDE,
+     .take = take_file, AT(csv)},
     {"json", "FILE",
      "Write the result (phases, table, verdict, comparison, self-test, profile, ...); - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VERDICT | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE |
-         WITH_PROFILE | WITH_CHECK | WITH_COMPARE,
+         WITH_PROFILE | WITH_CHECK | WITH_COMPARE | WITH_BESIDE,
      .take = take_file, AT(json)},
     {"plot", "FILE", "Draw FILE.svg or FILE.png (needs gnuplot)",
      WITH_TRANSITION | WITH_TABLE | WITH_COMPARE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_plot},
     {"output", "DIR",
      "Write all files into this directory (--transition, --table: by default characterize-out; --all: "
      "characterize-all)",
-     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_COMPARE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE,
+     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_COMPARE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE | WITH_BESIDE,
      .take = take_file, AT(output)},
     {"resume", NULL, "With --all: continue an interrupted run in its directory", WITH_ALL, .take = take_flag,
      AT(resume)},
@@ -501,6 +519,9 @@ static int take_argument(const char *text, struct options *o)
     if (o->job == JOB_PROFILE || o->program->job == JOB_PROFILE)
         return refuse(BAD_USAGE, "unexpected argument '%s'; a command to profile follows --: %s-- %s", text,
                       o->program->job == JOB_PROFILE ? "" : "--profile ", text);
+    if (o->job == JOB_BESIDE)
+        return refuse(BAD_USAGE, "unexpected argument '%s'; the command follows --: --beside %s -- %s", text,
+                      o->job_argument, text);
     if (o->job != JOB_NONE)
         return refuse(BAD_USAGE, "unexpected argument '%s'; one too many for --%s", text, o->job_option);
     return refuse(BAD_USAGE,
@@ -588,14 +609,15 @@ static int load_blocks(const struct argp *all, int argc, char **argv, struct opt
     return s.status;
 }
 
-/* Takes what follows "--": the command to profile; for other jobs, arguments. */
+/* Takes what follows "--": the command to run; for jobs that run none, arguments. */
 static int take_rest(char **rest, struct options *o)
 {
-    if (o->job == JOB_PROFILE && *rest == NULL)
-        return refuse(BAD_USAGE, "--profile: no command after --");
-    if (o->job == JOB_PROFILE)
-        o->profile.command = rest;
-    for (; o->job != JOB_PROFILE && *rest != NULL; rest++)
+    const bool runs = o->job == JOB_PROFILE || o->job == JOB_BESIDE;
+    if (runs && (*rest == NULL || **rest == '\0'))
+        return refuse(BAD_USAGE, "--%s: no command after --", o->job_option);
+    if (runs)
+        *(o->job == JOB_BESIDE ? &o->beside.command : &o->profile.command) = rest;
+    for (; !runs && *rest != NULL; rest++)
         if (take_argument(*rest, o) != 0)
             return BAD_USAGE;
     return 0;

@@ -27,9 +27,10 @@ enum {
     WITH_RESTORE = 1u << JOB_RESTORE,
     WITH_VERDICT = 1u << JOB_VERDICT,
     WITH_COMPARE = 1u << JOB_COMPARE,
+    WITH_BESIDE = 1u << JOB_BESIDE,
     WITH_TABLES = WITH_TABLE | WITH_ALL | WITH_VALIDATE | WITH_DRAFT | WITH_EXPORT,
     WITH_SETTING = WITH_TRANSITION | WITH_TABLES, /* jobs that let the user choose what is measured, and how */
-    WITH_MEASURING = WITH_SETTING | WITH_SELF_TEST | WITH_VERDICT,
+    WITH_MEASURING = WITH_SETTING | WITH_SELF_TEST | WITH_VERDICT | WITH_BESIDE,
     WITH_ANY = 0x7fffffff
 };
 
@@ -92,6 +93,8 @@ int option_bad_value(const struct option_row *p, const char *text, const char *w
 option_taker option_take_cores, option_take_cpus, option_take_kernels;
 /* --burst N,T into burst_count and burst_every_us; --burst T into that of the verdict. */
 option_taker option_take_burst;
+/* --beside KERNEL[,KERNEL...], --on PLACE, --duty ON,EVERY. */
+option_taker option_take_codes, option_take_place, option_take_duty;
 
 /* option_simulate.c. Values of options that only --simulate takes: names of policies and of schedulers separated by
  * commas, none twice; WHO=CLASS; FILE or FILE=CLASS. */

@@ -246,6 +246,56 @@ int option_take_burst(const struct option_row *p, const char *text, struct optio
     return 0;
 }
 
+/* ---- --beside ---- */
+
+int option_take_codes(const struct option_row *p, const char *text, struct options *o)
+{
+    char name[KERNEL_NAME_MAX + 1], why[400];
+    struct beside_given *out = &o->beside;
+    for (const char *rest = text; rest != NULL;) {
+        const size_t length = strcspn(rest, ",");
+        if (out->n_codes == BESIDE_CODES_MAX)
+            return refuse(BAD_USAGE, "--%s: '%s' names more than %d kernels", p->name, text, BESIDE_CODES_MAX);
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), rest);
+        struct payload *code = &out->codes[out->n_codes];
+        if (option_kernel(o, name, code, why, sizeof why) != 0)
+            return refuse(BAD_USAGE, "--%s: %s", p->name, why);
+        for (size_t i = 0; i < out->n_codes; i++)
+            if (strcmp(out->codes[i].name, code->name) == 0)
+                return refuse(BAD_USAGE, "--%s: %s is given twice", p->name, code->name);
+        out->n_codes++;
+        rest = rest[length] == ',' ? rest + length + 1 : NULL;
+    }
+    return 0;
+}
+
+int option_take_place(const struct option_row *p, const char *text, struct options *o)
+{
+    o->beside.place_given = true;
+    for (int i = 0; i < CORUN_PLACES; i++)
+        if (strcmp(text, corun_place_names[i]) == 0) {
+            o->beside.place = (enum corun_place)i;
+            return 0;
+        }
+    return option_bad_value(p, text, "is no place", "same, sibling, core, package");
+}
+
+int option_take_duty(const struct option_row *p, const char *text, struct options *o)
+{
+    struct beside_given *out = &o->beside;
+    const char *comma = strchr(text, ',');
+    char on[40] = "";
+    if (comma != NULL && (size_t)(comma - text) < sizeof on)
+        memcpy(on, text, (size_t)(comma - text));
+    if (comma == NULL || !with_unit(on, times, TIMES, 1, 1e6, &out->on_us) ||
+        !with_unit(comma + 1, times, TIMES, 1, 1e6, &out->every_us) || out->on_us >= out->every_us)
+        return refuse(BAD_USAGE,
+                      "--%s: '%s' is not of the form ON,EVERY: for ON of each EVERY, 1 to 1000000 microseconds (also "
+                      "10us, 1ms, 0.1s), ON below EVERY, as in 100us,1ms",
+                      p->name, text);
+    return 0;
+}
+
 /* ---- --quiet-machine, --interference ---- */
 
 /* The index of a name of `length`, or -1. */

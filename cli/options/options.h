@@ -11,6 +11,7 @@
 #include "kernels/kernels.h"
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/workload.h"
+#include "tables/beside/beside.h"
 #include "tables/table/tables.h"
 
 enum job {
@@ -29,7 +30,8 @@ enum job {
     JOB_PROFILE,
     JOB_CHECK,
     JOB_VERDICT,
-    JOB_COMPARE
+    JOB_COMPARE,
+    JOB_BESIDE
 };
 enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES, LIST_WORKLOADS, LIST_OPTIONS };
 
@@ -79,6 +81,16 @@ enum { OPTIONS_GIVEN_MAX = 64 };
 struct verdict_given {
     struct given_number share, speedup; /* share: percent */
     double burst_us;                    /* --burst T; 0: not given */
+};
+
+/* The options that only --beside takes. */
+struct beside_given {
+    size_t n_codes;
+    struct payload codes[BESIDE_CODES_MAX];
+    bool place_given;
+    enum corun_place place;
+    double on_us, every_us; /* --duty; every_us 0: not given */
+    char **command;         /* after --, ends in NULL; NULL: none */
 };
 
 /* The options that only --profile takes. */
@@ -147,6 +159,7 @@ struct options {
     struct simulate_given simulate;
     struct profile_given profile;
     struct verdict_given verdict;
+    struct beside_given beside;
 
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;

@@ -21,8 +21,7 @@ struct corunner {
 
 struct corunners {
     atomic_bool stop;
-    struct payload payload;
-    uint64_t slice_ticks;
+    struct corunner_code code;
     size_t n; /* started */
     struct corunner list[];
 };
@@ -33,10 +32,12 @@ enum { BLOCKS_PER_LOOK = 64 };
 static void *keep_busy(void *data)
 {
     struct corunner *self = data;
-    const struct payload *p = &self->all->payload;
+    const struct corunner_code *c = &self->all->code;
 
     while (!atomic_load_explicit(&self->all->stop, memory_order_relaxed)) {
-        p->run(BLOCKS_PER_LOOK, tsc_now() + self->all->slice_ticks, NULL, p->dirty);
+        c->payload.run(BLOCKS_PER_LOOK, tsc_now() + c->ticks, NULL, c->payload.dirty);
+        if (c->rest_ticks > 0)
+            c->rest.run(BLOCKS_PER_LOOK, tsc_now() + c->rest_ticks, NULL, c->rest.dirty);
         atomic_fetch_add_explicit(&self->slices, 1, memory_order_relaxed);
     }
     return NULL;
@@ -90,8 +91,8 @@ static int wait_until_busy(const struct corunners *c, const int *cpus, struct ma
     return MACHINE_OK;
 }
 
-int corunners_start(const int *cpus, size_t n, const struct payload *payload, uint64_t slice_ticks,
-                    struct corunners **out, struct machine_error *err)
+int corunners_start(const int *cpus, size_t n, const struct corunner_code *code, struct corunners **out,
+                    struct machine_error *err)
 {
     *out = NULL;
     if (n == 0)
@@ -100,8 +101,7 @@ int corunners_start(const int *cpus, size_t n, const struct payload *payload, ui
     if (c == NULL)
         return fail(err, cpus[0], ENOMEM);
     atomic_init(&c->stop, false);
-    c->payload = *payload;
-    c->slice_ticks = slice_ticks;
+    c->code = *code;
     c->n = 0;
     int status = MACHINE_OK;
     while (c->n < n && status == MACHINE_OK) {

@@ -9,13 +9,21 @@
 
 struct corunners;
 
+/* Slices of one payload, each followed by one of another, in TSC ticks. */
+struct corunner_code {
+    struct payload payload;
+    uint64_t ticks;
+    struct payload rest;
+    uint64_t rest_ticks; /* 0: there is none */
+};
+
 /*
- * Starts one thread on each of the n logical CPUs, pinned there, at normal priority; each runs `payload` without pause
- * and looks every `slice_ticks` TSC ticks whether it is to stop. Returns when all of them run: MACHINE_OK and
- * *out (NULL for n = 0), or *err filled and its status; then nothing is left running.
+ * Starts one thread on each of the n logical CPUs, pinned there, at normal priority; each runs `code` without pause and
+ * looks after every slice whether it is to stop. Returns when all of them run: MACHINE_OK and *out (NULL for n = 0), or
+ * *err filled and its status; then nothing is left running.
  */
-int corunners_start(const int *cpus, size_t n, const struct payload *payload, uint64_t slice_ticks,
-                    struct corunners **out, struct machine_error *err);
+int corunners_start(const int *cpus, size_t n, const struct corunner_code *code, struct corunners **out,
+                    struct machine_error *err);
 
 /* Slices that thread i has run so far: it grows while the thread runs. */
 uint64_t corunners_slices(const struct corunners *c, size_t i);

@@ -308,8 +308,8 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
             return MACHINE_CANNOT;
         }
     }
-    uint64_t slice = (uint64_t)(s->tsc.hz * 1e-4);
-    status = corunners_start(chosen.cpus, chosen.n, &corunner, slice, &s->corunners, err);
+    const struct corunner_code code = {.payload = corunner, .ticks = (uint64_t)(s->tsc.hz * 1e-4)};
+    status = corunners_start(chosen.cpus, chosen.n, &code, &s->corunners, err);
     free(chosen.cpus);
     return status;
 }

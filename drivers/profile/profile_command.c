@@ -76,20 +76,6 @@ static int fork_it(struct profile_command *c, char *const argv[])
     return c->pid < 0 ? error : 0;
 }
 
-static int command_look(const char *name, char *path, size_t size, struct machine_error *err)
-{
-    if (strchr(name, '/') == NULL) {
-        return command_find(name, path, size)
-                   ? MACHINE_OK
-                   : machine_fail(err, MACHINE_BAD_INPUT, "", "command '%s' is not in PATH", name);
-    }
-    if (strlen(name) >= size || access(name, X_OK) != 0)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "the command '%s' cannot be executed: %s", name,
-                            strlen(name) >= size ? strerror(ENAMETOOLONG) : strerror(errno));
-    memcpy(path, name, strlen(name) + 1);
-    return MACHINE_OK;
-}
-
 int profile_command_start(char *const argv[], struct profile_command **out, struct machine_error *err)
 {
     struct profile_command *c = calloc(1, sizeof *c);
@@ -97,7 +83,7 @@ int profile_command_start(char *const argv[], struct profile_command **out, stru
     if (c == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     c->gate = c->error_pipe = -1;
-    int status = command_look(argv[0], c->path, sizeof c->path, err);
+    int status = command_locate(argv[0], c->path, sizeof c->path, err);
     int error = status == MACHINE_OK ? fork_it(c, argv) : 0;
     if (error != 0)
         status = machine_fail(err, MACHINE_FAILED, "", "cannot start '%s': %s", argv[0], strerror(error));

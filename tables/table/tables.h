@@ -68,8 +68,9 @@ struct tables_options {
      */
     int (*refine)(void *refine_data, enum refinement r, char *in_force, struct machine_error *err);
     void *refine_data;
-    bool brief;           /* --brief: fewer cells and repetitions, for tests and a first look */
-    const char *data_dir; /* NULL: the built-in default */
+    const struct beside_request *beside; /* --beside (tables/beside/beside.h); NULL: none */
+    bool brief;                          /* --brief: fewer cells and repetitions, for tests and a first look */
+    const char *data_dir;                /* NULL: the built-in default */
 };
 
 struct tables_context {

@@ -84,9 +84,9 @@ static void other_thread_allowed(char *out, size_t size)
 TEST(test_none_is_none)
 {
     struct machine_error err;
-    struct payload p = adds();
+    const struct corunner_code code = {.payload = adds(), .ticks = slice};
     struct corunners *c = (void *)&err;
-    assert_int_equal(corunners_start(NULL, 0, &p, slice, &c, &err), MACHINE_OK);
+    assert_int_equal(corunners_start(NULL, 0, &code, &c, &err), MACHINE_OK);
     assert_null(c);
     corunners_stop(c);
 }
@@ -94,12 +94,12 @@ TEST(test_none_is_none)
 TEST(test_they_run_on_their_cpu_until_stopped)
 {
     struct machine_error err;
-    struct payload p = adds();
+    const struct corunner_code code = {.payload = adds(), .ticks = slice};
     struct corunners *c;
     int cpu = some_cpu();
     char expected[16], got[64];
     unsigned before = threads();
-    assert_int_equal(corunners_start(&cpu, 1, &p, slice, &c, &err), MACHINE_OK);
+    assert_int_equal(corunners_start(&cpu, 1, &code, &c, &err), MACHINE_OK);
     expect_threads(before + 1);
     snprintf(expected, sizeof expected, "%d", cpu);
     other_thread_allowed(got, sizeof got);
@@ -119,11 +119,11 @@ TEST(test_they_run_at_normal_priority)
 {
     const struct sched_param none = {.sched_priority = 0};
     struct machine_error err;
-    struct payload p = adds();
+    const struct corunner_code code = {.payload = adds(), .ticks = slice};
     struct corunners *c;
     int cpu = some_cpu(), before = sched_getscheduler(0);
     assert_int_equal(sched_setscheduler(0, SCHED_BATCH, &none), 0);
-    assert_int_equal(corunners_start(&cpu, 1, &p, slice, &c, &err), MACHINE_OK);
+    assert_int_equal(corunners_start(&cpu, 1, &code, &c, &err), MACHINE_OK);
     int policy = sched_getscheduler(other_thread());
     corunners_stop(c);
     assert_int_equal(sched_setscheduler(0, before, &none), 0);
@@ -133,11 +133,11 @@ TEST(test_they_run_at_normal_priority)
 TEST(test_a_cpu_that_is_not_there_leaves_nothing_running)
 {
     struct machine_error err;
-    struct payload p = adds();
+    const struct corunner_code code = {.payload = adds(), .ticks = slice};
     struct corunners *c;
     int cpus[2] = {some_cpu(), CPU_LIMIT - 1};
     unsigned before = threads();
-    assert_int_equal(corunners_start(cpus, 2, &p, slice, &c, &err), MACHINE_FAILED);
+    assert_int_equal(corunners_start(cpus, 2, &code, &c, &err), MACHINE_FAILED);
     assert_int_equal(err.status, MACHINE_FAILED);
     assert_non_null(strstr(err.text, "CPU 8191"));
     assert_null(c);
@@ -160,11 +160,11 @@ static uint64_t slow_slice(uint64_t blocks, uint64_t deadline, void *kernel_stat
 TEST(test_they_are_busy_when_they_have_started)
 {
     const int cpus[] = {some_cpu(), some_cpu()};
-    struct payload p = adds();
+    const struct corunner_code code = {.payload = adds(), .ticks = slice};
     struct corunners *c;
     struct machine_error err;
     p.run = slow_slice;
-    assert_int_equal(corunners_start(cpus, 2, &p, slice, &c, &err), MACHINE_OK);
+    assert_int_equal(corunners_start(cpus, 2, &code, &c, &err), MACHINE_OK);
     assert_true(atomic_load(&slices_over) >= 2);
     assert_true(corunners_slices(c, 0) >= 1 && corunners_slices(c, 1) >= 1);
     corunners_stop(c);

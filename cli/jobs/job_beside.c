@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --beside: what a command costs beside background code of several widths. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/jobs/jobs.h"
+#include "cli/measuring.h"
+#include "cli/messages.h"
+#include "cli/outputs.h"
+#include "cli/stop.h"
+#include "drivers/native/corun_command.h"
+#include "tables/beside/beside.h"
+#include "util/text_list.h"
+
+static const double SECONDS = 60; /* without --seconds */
+
+struct beside_run {
+    struct measuring m;
+    struct beside_request request;
+    struct corun work;
+    struct corun_command *command; /* NULL: the machine is a model */
+    char text[300];                /* the command, in words */
+};
+
+static void request_of(const struct options *o, struct beside_run *r)
+{
+    struct beside_request *q = &r->request;
+    for (size_t i = 0; o->beside.command[i] != NULL; i++)
+        text_list_add(r->text, sizeof(r->text), " ", "%s", o->beside.command[i]);
+    *q = (struct beside_request){.command = r->text,
+                                 .place = o->beside.place_given ? o->beside.place : CORUN_CORE,
+                                 .n_codes = o->beside.n_codes,
+                                 .on_us = o->beside.on_us,
+                                 .every_us = o->beside.every_us,
+                                 .seconds = o->profile.seconds.given ? o->profile.seconds.value : SECONDS,
+                                 .rounds = (unsigned)o->runs.value};
+    memcpy(q->codes, o->beside.codes, sizeof(q->codes));
+}
+
+/* On a model a kernel is the command. */
+static int find_kernel(const struct options *o, struct beside_request *q)
+{
+    char why[400];
+    if (o->beside.command[1] == NULL && kernel_parse(o->beside.command[0], &q->kernel, why, sizeof(why)) == 0)
+        return DONE;
+    return refuse(BAD_USAGE,
+                  "--beside: the command '%s' cannot run on a model; give the name of a kernel instead, as in -- 64add",
+                  q->command);
+}
+
+/* Without --on: on the other cores, or, where there are none, on the same. */
+static int open_command(const struct options *o, const struct machine_info *info, struct beside_run *r)
+{
+    struct machine_error error;
+    struct corun_command_setup s = {.argv = o->beside.command,
+                                    .place = r->request.place,
+                                    .cpu = r->m.options.cpu,
+                                    .tsc_hz = info->tsc_hz,
+                                    .tsc_step = info->tsc_step,
+                                    .stop = stop_requested};
+    int status = corun_command_open(&s, &r->command, &error);
+    if (status == MACHINE_CANNOT && !o->beside.place_given) {
+        s.place = r->request.place = CORUN_SAME;
+        status = corun_command_open(&s, &r->command, &error);
+    }
+    r->work = (struct corun){corun_command_run, r->command, false};
+    r->request.work = &r->work;
+    return status == MACHINE_OK ? DONE : complain_of_machine("--beside", &error);
+}
+
+static int beside_measure(const struct options *o, struct beside_run *r, struct table *t)
+{
+    const struct table_kind *kind = &table_beside;
+    struct machine_info info;
+    int status = measuring_open(o, &r->m);
+    if (status != DONE)
+        return status;
+    r->m.machine.ops->info(&r->m.machine, &info);
+    status = info.modelled ? find_kernel(o, &r->request) : open_command(o, &info, r);
+    r->m.options.beside = &r->request;
+    if (status == DONE)
+        status = measuring_plan(&r->m, &kind, 1);
+    if (status == DONE)
+        status = measuring_table(&r->m, kind, NULL, t);
+    if (status != DONE && stop_requested())
+        complain("interrupted: nothing was written");
+    corun_command_close(r->command);
+    if (measuring_close(&r->m) != DONE && status == DONE) {
+        table_free(t);
+        return FAILED;
+    }
+    return status;
+}
+
+int job_beside(const struct options *o)
+{
+    struct outputs files;
+    struct table t;
+    struct beside_run *r = calloc(1, sizeof(*r));
+    if (r == NULL)
+        return complain_out_of_memory();
+    request_of(o, r);
+    int status = outputs_choose(o, &answers_rows, table_beside.name, NULL, &files);
+    if (status == DONE)
+        status = answers_check_table(&files);
+    if (status == DONE)
+        status = beside_measure(o, r, &t);
+    if (status == DONE) {
+        FILE *screen = outputs_screen(&files);
+        answers_show_table(screen, messages_colour(screen), &table_beside, &t);
+        status = answers_write_table(&files, &table_beside, &t, screen);
+        if (status == DONE && t.n_rows == 0)
+            status = refuse(CANNOT, "--beside: none of it can be measured on this machine; the reasons are above");
+        table_free(&t);
+    }
+    outputs_free(&files);
+    free(r);
+    return status;
+}

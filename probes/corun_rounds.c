@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rounds of work beside background code, and what they say of its cost. */
+#include "probes/corun_rounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/stats/robust.h"
+#include "probes/stop.h"
+#include "util/clock.h"
+#include "util/splitmix64.h"
+
+struct rounds {
+    const struct corun_setup *s;
+    size_t n; /* of what it runs beside: codes, the null and nothing */
+    struct corun_seen (*seen)[CORUN_CODES_MAX];
+    double begun, modelled_s, scratch[CORUN_ROUNDS_MAX];
+    uint64_t runs;
+};
+
+static int run_beside(struct rounds *r, size_t which, struct corun_seen *out, struct machine_error *err)
+{
+    const struct corun_setup *s = r->s;
+    struct corun_background b = {.on_us = s->on_us, .every_us = s->every_us, .seed = s->seed, .repetition = r->runs++};
+    if (which != CORUN_NOTHING)
+        b.code = s->codes[which >= CORUN_WIDE ? which - CORUN_NULL : 0];
+    const int status = s->work->run(s->work->data, &b, out, err);
+    r->modelled_s += out->time_s;
+    return status;
+}
+
+static double elapsed(const struct rounds *r)
+{
+    return r->s->work->modelled ? r->modelled_s : clock_seconds(CLOCK_MONOTONIC) - r->begun;
+}
+
+static bool stopped(const struct rounds *r, unsigned round)
+{
+    const struct corun_setup *s = r->s;
+    const double by_rounds = (double)round / s->least, by_time = elapsed(r) / s->seconds;
+    return s->progress != NULL && s->progress(s->data, fmin(fmin(by_rounds, by_time), 1)) != 0;
+}
+
+/* All in random order (Fisher and Yates). */
+static int one_round(struct rounds *r, unsigned round, struct machine_error *err)
+{
+    size_t order[CORUN_CODES_MAX];
+    for (size_t i = 0; i < r->n; i++) {
+        const size_t k = splitmix64(r->s->seed + CORUN_CODES_MAX * (uint64_t)round + i) % (i + 1);
+        order[i] = order[k];
+        order[k] = i;
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        const int status = run_beside(r, order[i], &r->seen[round][order[i]], err);
+        if (status != MACHINE_OK)
+            return status;
+        if (stopped(r, round))
+            return machine_fail(err, MACHINE_FAILED, "", "stopped");
+    }
+    return MACHINE_OK;
+}
+
+/* ---- what they say ---- */
+
+typedef double seen_part(const struct corun_seen *s);
+static double part_time(const struct corun_seen *s)
+{
+    return s->time_s;
+}
+static double part_cpu(const struct corun_seen *s)
+{
+    return s->cpu_s;
+}
+static double part_ghz(const struct corun_seen *s)
+{
+    return s->ghz;
+}
+
+static struct estimate median_of(struct rounds *r, unsigned rounds, size_t which, seen_part *part)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < rounds; i++) {
+        const double x = part(&r->seen[i][which]);
+        if (isfinite(x))
+            r->scratch[n++] = x;
+    }
+    return robust_median(r->scratch, n);
+}
+
+/* What it is compared with in a round: of wide code the geometric mean of both runs beside narrow code. */
+static double base_of(const struct corun_seen *seen, size_t which, seen_part *part)
+{
+    if (which == CORUN_NARROW)
+        return part(&seen[CORUN_NOTHING]);
+    const double narrow = part(&seen[CORUN_NARROW]);
+    return which == CORUN_NULL ? narrow : sqrt(narrow * part(&seen[CORUN_NULL]));
+}
+
+/* The median of the ratios less 1. */
+static struct estimate cost_of(struct rounds *r, unsigned rounds, size_t which, seen_part *part)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < rounds && which != CORUN_NOTHING; i++) {
+        const double x = part(&r->seen[i][which]) / base_of(r->seen[i], which, part);
+        if (isfinite(x))
+            r->scratch[n++] = x - 1;
+    }
+    return robust_median(r->scratch, n);
+}
+
+/* Half of the width of the widest limits of a cost of CPU time. */
+static double conclude(struct rounds *r, struct corun_result *out)
+{
+    double widest = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        out->of[i] = (struct corun_cost){.time_s = median_of(r, out->rounds, i, part_time),
+                                         .cpu_s = median_of(r, out->rounds, i, part_cpu),
+                                         .ghz = median_of(r, out->rounds, i, part_ghz),
+                                         .time_cost = cost_of(r, out->rounds, i, part_time),
+                                         .cpu_cost = cost_of(r, out->rounds, i, part_cpu)};
+        const double half = estimate_half(&out->of[i].cpu_cost);
+        if (i != CORUN_NOTHING && !(half <= widest))
+            widest = half;
+    }
+    return widest;
+}
+
+int corun_rounds(const struct corun_setup *s, struct corun_result *out, struct machine_error *err)
+{
+    struct rounds *r = calloc(1, sizeof *r);
+    struct corun_seen warm_up;
+    *out = (struct corun_result){.rounds = 0};
+    if (r != NULL)
+        *r = (struct rounds){.s = s, .n = s->n_codes + 2, .seen = calloc(s->most, sizeof *r->seen)};
+    if (r == NULL || r->seen == NULL) {
+        free(r);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    }
+    const struct stop_rule rule = {s->least, s->most, s->seconds, s->enough};
+    r->begun = clock_seconds(CLOCK_MONOTONIC);
+    int status = run_beside(r, CORUN_NARROW, &warm_up, err);
+    double half = INFINITY;
+    while (status == MACHINE_OK && !stop_here(&rule, out->rounds, elapsed(r), half)) {
+        status = one_round(r, out->rounds, err);
+        out->rounds += status == MACHINE_OK;
+        half = conclude(r, out);
+    }
+    out->seconds = elapsed(r);
+    free(r->seen);
+    free(r);
+    return status;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a command costs beside background code, as rows and sentences. */
+#include "tables/beside/beside.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "probes/corun_kernel.h"
+#include "probes/corun_rounds.h"
+#include "tables/table/estimates.h"
+
+/* Half of the width of limits that suffices, as a fraction: the smallest effect on whole applications that was
+ * published is 1.7 % (G 7.2). */
+static const double ENOUGH = 0.005;
+/* On models: a time slice of the scheduler, us (assumed: Linux takes 0.75 to 6 ms, by version and number of CPUs), and
+ * how many of them the work takes. */
+static const double MODEL_SLICE_US = 3000;
+enum { MODEL_SLICES = 5 };
+
+static const struct table_column columns[] = {
+    {"background", "", TABLE_TEXT, true, 0}, {"place", "", TABLE_TEXT, true, 0}, TABLE_LIMITS("cpu_s", "s", 4),
+    TABLE_LIMITS("cpu_cost", "", 4),         TABLE_LIMITS("time_s", "s", 4),     TABLE_LIMITS("time_cost", "", 4),
+    TABLE_LIMITS("freq_ghz", "GHz", 3),      {"n", "", TABLE_WHOLE, false, 0}};
+
+/* The words of rows that no kernel names. */
+#define NOTHING "nothing"
+#define AGAIN " again"
+
+struct payload beside_narrow(const struct payload *wide)
+{
+    struct payload out;
+    char name[KERNEL_NAME_MAX];
+    const size_t digits = strspn(wide->name, "0123456789");
+    snprintf(name, sizeof name, "128%s", wide->name + digits);
+    return digits > 0 && kernel_parse(name, &out, NULL, 0) == 0 ? out : kernel_named("64add");
+}
+
+/* ---- measuring ---- */
+
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    const struct beside_request *r = x->options->beside;
+    for (size_t i = 0; i < r->n_codes; i++)
+        if (r->codes[i].kernel->features & ~x->info.features) {
+            char names[100];
+            kernel_feature_names(r->codes[i].kernel->features & ~x->info.features, names, sizeof names);
+            table_add_missing(t, "needs %s, which this processor does not support", names);
+            table_put_text(t, "background", r->codes[i].name);
+            table_put_text(t, "place", corun_place_names[r->place]);
+        }
+    table_set_setting(t, "command", r->command);
+    table_set_setting_number(t, "seconds", r->seconds);
+    if (r->every_us > 0) {
+        table_set_setting_number(t, "on_us", r->on_us);
+        table_set_setting_number(t, "every_us", r->every_us);
+    }
+    if (t->n_missing == r->n_codes)
+        return MACHINE_OK;
+    struct cell *c = tables_add_cell(out, NULL, NULL, 1, "beside");
+    if (!c)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    c->seconds = r->seconds;
+    return MACHINE_OK;
+}
+
+static void put_row(struct table *rows, const struct beside_request *r, const char *name,
+                    const struct corun_result *seen, const struct corun_cost *c)
+{
+    table_add_row(rows);
+    table_put_text(rows, "background", name);
+    table_put_text(rows, "place", corun_place_names[r->place]);
+    estimates_put(rows, "cpu_s", c->cpu_s);
+    estimates_put(rows, "cpu_cost", c->cpu_cost);
+    estimates_put(rows, "time_s", c->time_s);
+    estimates_put(rows, "time_cost", c->time_cost);
+    estimates_put(rows, "freq_ghz", c->ghz);
+    table_put_number(rows, "n", seen->rounds);
+}
+
+static int on_progress(void *data, double part)
+{
+    return tables_stop(data, part);
+}
+
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+{
+    const struct beside_request *r = x->options->beside;
+    struct tables_context own = *x;
+    struct corun_kernel model = {.m = x->machine,
+                                 .work = r->kernel,
+                                 .place = r->place,
+                                 .cpu = x->options->cpu,
+                                 .slice_us = MODEL_SLICE_US,
+                                 .slices = MODEL_SLICES};
+    const struct corun modelled = {corun_kernel_run, &model, true};
+    struct payload codes[BESIDE_CODES_MAX + 1] = {beside_narrow(&r->codes[0])};
+    struct corun_setup s = {.work = r->work ? r->work : &modelled,
+                            .codes = codes,
+                            .n_codes = 1,
+                            .on_us = r->on_us,
+                            .every_us = r->every_us,
+                            .least = r->rounds > 0 ? r->rounds : CORUN_ROUNDS_LEAST,
+                            .most = r->rounds > 0 ? r->rounds : CORUN_ROUNDS_MAX,
+                            .seconds = r->seconds,
+                            .enough = ENOUGH,
+                            .seed = tables_cell_seed(x, table_beside.name, c),
+                            .progress = on_progress,
+                            .data = &own};
+    for (size_t i = 0; i < r->n_codes; i++)
+        if (!(r->codes[i].kernel->features & ~x->info.features) && strcmp(r->codes[i].name, codes[0].name))
+            codes[s.n_codes++] = r->codes[i];
+    struct corun_result seen;
+    int status = corun_rounds(&s, &seen, err);
+    if (status)
+        return status;
+    char again[KERNEL_NAME_MAX + sizeof AGAIN];
+    snprintf(again, sizeof again, "%s" AGAIN, codes[0].name);
+    put_row(rows, r, NOTHING, &seen, &seen.of[CORUN_NOTHING]);
+    put_row(rows, r, codes[0].name, &seen, &seen.of[CORUN_NARROW]);
+    put_row(rows, r, again, &seen, &seen.of[CORUN_NULL]);
+    for (size_t i = 1; i < s.n_codes; i++)
+        put_row(rows, r, codes[i].name, &seen, &seen.of[CORUN_WIDE + i - 1]);
+    return MACHINE_OK;
+}
+
+/* ---- findings ---- */
+
+enum { ROW_NOTHING, ROW_NARROW, ROW_NULL, ROW_WIDE }; /* in this order */
+
+static struct estimate cost_at(const struct table *t, size_t row, const char *column)
+{
+    char lo[30], hi[30];
+    snprintf(lo, sizeof lo, "%s_lo", column);
+    snprintf(hi, sizeof hi, "%s_hi", column);
+    return (struct estimate){table_number(t, row, column), table_number(t, row, lo), table_number(t, row, hi)};
+}
+
+/* Half of the width of the null's limits, or how far off they lie: what a cost must exceed. */
+static double null_of(const struct table *t, const char *column)
+{
+    const struct estimate null = cost_at(t, ROW_NULL, column);
+    return fmax(fabs(null.lo), fabs(null.hi));
+}
+
+static bool is_cost(const struct estimate *e, double null)
+{
+    return (e->lo > 0 || e->hi < 0) && fabs(e->value) > null;
+}
+
+/* "12.1 % [11.8, 12.5] more CPU time", or less. */
+static void tell_change(FILE *out, const struct estimate *e, const char *what)
+{
+    const double sign = e->value < 0 ? -1 : 1;
+    struct estimate p = estimate_percent(e);
+    if (sign < 0)
+        p = (struct estimate){-p.value, -p.hi, -p.lo};
+    char text[ESTIMATE_TEXT_MAX];
+    fprintf(out, "%s %% %s %s", estimates_text(&p, 1, text), sign < 0 ? "less" : "more", what);
+}
+
+/* One sentence; `than`: beside what it was at the same time. */
+static void tell_row(FILE *out, const struct table *t, size_t row, const char *than)
+{
+    const struct estimate cpu = cost_at(t, row, "cpu_cost"), time = cost_at(t, row, "time_cost");
+    const double null = null_of(t, "cpu_cost"), time_null = null_of(t, "time_cost");
+    const char *name = table_text(t, row, "background");
+    if (!isfinite(cpu.value) || !name)
+        return;
+    fprintf(out, "Beside %s, against %s: ", name, than);
+    if (!isfinite(cpu.lo))
+        fprintf(out, "%+.1f %% of CPU time; %d rounds have limits", 100 * cpu.value, CORUN_ROUNDS_LEAST);
+    else if (is_cost(&cpu, null))
+        tell_change(out, &cpu, "CPU time");
+    else
+        fprintf(out, "no cost in CPU time (one of %.1f %% would have shown)",
+                100 * fmax(fmax(fabs(cpu.lo), fabs(cpu.hi)), null));
+    if (is_cost(&time, time_null)) {
+        fputs(", ", out);
+        tell_change(out, &time, "time to complete");
+    }
+    fputs(".\n", out);
+}
+
+static void findings(FILE *out, const struct table *t)
+{
+    if (t->n_rows < ROW_WIDE)
+        return;
+    const char *narrow = table_text(t, ROW_NARROW, "background");
+    for (size_t row = ROW_WIDE; row < t->n_rows; row++)
+        tell_row(out, t, row, narrow ? narrow : "?");
+    tell_row(out, t, ROW_NARROW, NOTHING);
+}
+
+/* ---- for a person ---- */
+
+static const struct pivot_field fields[] = {
+    {"beside", "background", PIVOT_PLAIN, NULL},
+    {"CPU time\ns", "cpu_s", PIVOT_ALONE, NULL},
+    {"cost in CPU time\n% [95 % limits]", "cpu_cost", PIVOT_PERCENT, NULL},
+    {"complete\nafter s", "time_s", PIVOT_ALONE, NULL},
+    {"cost in time\n% [95 % limits]", "time_cost", PIVOT_PERCENT, NULL},
+    {"its CPU\nGHz", "freq_ghz", PIVOT_ALONE, NULL},
+    {"runs", "n", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_list views[] = {{.n_names = 1, PIVOT_FIELDS(fields)}};
+
+/* What was run, and where, below the rows. */
+static void print(FILE *out, __attribute__((unused)) bool colour, const struct table *t)
+{
+    static const char *const where[CORUN_PLACES] = {
+        [CORUN_SAME] = "the CPU of the command",
+        [CORUN_SIBLING] = "the other threads of the command's core",
+        [CORUN_CORE] = "the other cores",
+        [CORUN_PACKAGE] = "all CPUs of the package, over which the command could move"};
+    const char *command = table_setting(t, "command"), *every = table_setting(t, "every_us");
+    size_t place = 0;
+    while (place < CORUN_PLACES && t->n_rows > 0 && !table_says(t, 0, "place", corun_place_names[place]))
+        place++;
+    if (!command || t->n_rows == 0 || place == CORUN_PLACES)
+        return;
+    fprintf(out, "Command: %s. Background code ran on %s", command, where[place]);
+    if (every)
+        fprintf(out, ", for %s us of each %s us", table_setting(t, "on_us"), every);
+    fputs(".\n", out);
+}
+
+const struct table_kind table_beside = {
+    .name = "beside",
+    .title = "What a command costs beside background code",
+    .about = "what a command costs beside background code",
+    .method = "The command runs beside nothing, twice beside narrow code and beside each wide kernel, in random order "
+              "within a round; costs are ratios within a round (G 3.3.5, equations 3.1 and 3.2).",
+    TABLE_KIND_COLUMNS(columns),
+    .plan = plan,
+    .measure = measure,
+    TABLE_KIND_VIEWS(views),
+    .print = print,
+    .findings = findings,
+};
