@@ -44,7 +44,7 @@ static bool stopped(const struct rounds *r, unsigned round)
 /* All in random order (Fisher and Yates). */
 static int one_round(struct rounds *r, unsigned round, struct machine_error *err)
 {
-    size_t order[CORUN_CODES_MAX];
+    size_t order[CORUN_CODES_MAX] = {0};
     for (size_t i = 0; i < r->n; i++) {
         const size_t k = splitmix64(r->s->seed + CORUN_CODES_MAX * (uint64_t)round + i) % (i + 1);
         order[i] = order[k];

@@ -225,6 +225,8 @@ static int check_beside(const struct options *o)
         return 0;
     if (o->beside.command == NULL)
         return refuse(BAD_USAGE, "--beside: no command; it follows --: --beside %s -- COMMAND", o->job_argument);
+    if (o->beside.command[0][0] == '\0')
+        return refuse(BAD_USAGE, "--beside: the name of the command is empty");
     return 0;
 }
 

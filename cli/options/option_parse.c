@@ -613,7 +613,7 @@ static int load_blocks(const struct argp *all, int argc, char **argv, struct opt
 static int take_rest(char **rest, struct options *o)
 {
     const bool runs = o->job == JOB_PROFILE || o->job == JOB_BESIDE;
-    if (runs && (*rest == NULL || **rest == '\0'))
+    if (runs && *rest == NULL)
         return refuse(BAD_USAGE, "--%s: no command after --", o->job_option);
     if (runs)
         *(o->job == JOB_BESIDE ? &o->beside.command : &o->profile.command) = rest;

@@ -213,6 +213,9 @@ int corun_command_run(void *data, const struct corun_background *b, struct corun
                                        .rest = rest,
                                        .rest_ticks = (uint64_t)(fmax(b->every_us - b->on_us, 0) * tick)};
     struct corunners *others = NULL;
+    char why[200];
+    if (b->code.kernel != NULL && kernel_request_permission(b->code.kernel->features, why, sizeof why) != 0)
+        return machine_fail(err, MACHINE_CANNOT, "", "%s: %s", b->code.name, why);
     int status = b->code.kernel != NULL ? corunners_start(c->cpus, c->n, &code, &others, err) : MACHINE_OK;
     if (status != MACHINE_OK)
         return status;

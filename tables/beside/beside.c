@@ -26,13 +26,16 @@ static const struct table_column columns[] = {
 #define NOTHING "nothing"
 #define AGAIN " again"
 
-struct payload beside_narrow(const struct payload *wide)
+struct payload beside_narrow(const struct payload *wide, unsigned features)
 {
     struct payload out;
     char name[KERNEL_NAME_MAX];
+    if (wide->kernel->width <= 128)
+        return *wide;
     const size_t digits = strspn(wide->name, "0123456789");
     snprintf(name, sizeof name, "128%s", wide->name + digits);
-    return digits > 0 && kernel_parse(name, &out, NULL, 0) == 0 ? out : kernel_named("64add");
+    const bool found = digits > 0 && kernel_parse(name, &out, NULL, 0) == 0;
+    return found && (out.kernel->features & ~features) == 0 ? out : kernel_named("64add");
 }
 
 /* ---- measuring ---- */
@@ -82,6 +85,21 @@ static int on_progress(void *data, double part)
     return tables_stop(data, part);
 }
 
+/* The narrow code, then those that this processor can run. */
+static size_t codes_that_run(const struct beside_request *r, unsigned features, struct payload *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_codes; i++) {
+        if (r->codes[i].kernel->features & ~features)
+            continue;
+        if (n == 0)
+            out[n++] = beside_narrow(&r->codes[i], features);
+        if (strcmp(r->codes[i].name, out[0].name))
+            out[n++] = r->codes[i];
+    }
+    return n;
+}
+
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
     const struct beside_request *r = x->options->beside;
@@ -93,10 +111,11 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
                                  .slice_us = MODEL_SLICE_US,
                                  .slices = MODEL_SLICES};
     const struct corun modelled = {corun_kernel_run, &model, true};
-    struct payload codes[BESIDE_CODES_MAX + 1] = {beside_narrow(&r->codes[0])};
+    struct payload codes[BESIDE_CODES_MAX + 1];
+    const size_t n_codes = codes_that_run(r, x->info.features, codes);
     struct corun_setup s = {.work = r->work ? r->work : &modelled,
                             .codes = codes,
-                            .n_codes = 1,
+                            .n_codes = n_codes,
                             .on_us = r->on_us,
                             .every_us = r->every_us,
                             .least = r->rounds > 0 ? r->rounds : CORUN_ROUNDS_LEAST,
@@ -106,9 +125,6 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
                             .seed = tables_cell_seed(x, table_beside.name, c),
                             .progress = on_progress,
                             .data = &own};
-    for (size_t i = 0; i < r->n_codes; i++)
-        if (!(r->codes[i].kernel->features & ~x->info.features) && strcmp(r->codes[i].name, codes[0].name))
-            codes[s.n_codes++] = r->codes[i];
     struct corun_result seen;
     int status = corun_rounds(&s, &seen, err);
     if (status)
@@ -118,7 +134,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     put_row(rows, r, NOTHING, &seen, &seen.of[CORUN_NOTHING]);
     put_row(rows, r, codes[0].name, &seen, &seen.of[CORUN_NARROW]);
     put_row(rows, r, again, &seen, &seen.of[CORUN_NULL]);
-    for (size_t i = 1; i < s.n_codes; i++)
+    for (size_t i = 1; i < n_codes; i++)
         put_row(rows, r, codes[i].name, &seen, &seen.of[CORUN_WIDE + i - 1]);
     return MACHINE_OK;
 }

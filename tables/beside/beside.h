@@ -19,7 +19,8 @@ struct beside_request {
     unsigned rounds; /* 0: until the limits suffice or the time is over */
 };
 
-/* The narrow code that wide code is compared with: the same operation of 128 bits; 64add where there is none. */
-struct payload beside_narrow(const struct payload *wide);
+/* The narrow code that wide code is compared with: the same operation of 128 bits; 64add where there is none, or where
+ * it needs more than these features (enum kernel_feature). */
+struct payload beside_narrow(const struct payload *wide, unsigned features);
 
 extern const struct table_kind table_beside;

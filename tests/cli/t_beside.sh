@@ -40,7 +40,8 @@ expect_refusal() {
     verdict "$what: the line says why" grep -q -e "$text" "$err"
 }
 expect_refusal "no command" 2 'no command; it follows --' --beside 512fma
-expect_refusal "an empty command" 2 'no command after --' --beside 512fma -- ''
+expect_refusal "nothing after --" 2 'no command after --' --beside 512fma --
+expect_refusal "an empty command" 2 'name of the command is empty' --beside 512fma -- ''
 expect_refusal "a command without --" 2 'the command follows --' --beside 512fma true
 expect_refusal "no such command" 2 "'no-such' is not in PATH" --beside 64add --on same -- no-such
 expect_refusal "a command that fails" 2 "'false' ended with status 1" --beside 64add --on same -- false

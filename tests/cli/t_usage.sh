@@ -75,7 +75,7 @@ refuses "two letters that changed places" 2 "unknown option '--tabel', perhaps -
 refuses "an unknown option, with the nearest" 2 "unknown option '--transtion', perhaps --transition" --transtion $p
 refuses "an option that resembles nothing" 2 "unknown option '--frobnicate'; --help-all" --frobnicate
 refuses "a short option" 2 "unknown option '-x'" -x
-refuses "an ambiguous abbreviation" 2 "'--o' is ambiguous: --observe, --output\$" --o 3
+refuses "an ambiguous abbreviation" 2 "'--o' is ambiguous: --observe, --on, --output\$" --o 3
 refuses "... of one letter" 2 "'--q' is ambiguous: --quiet-machine, --quiet\$" --q
 refuses "a missing value" 2 '--runs needs a value' $t $p --runs
 refuses "a value too much" 2 '--quiet takes no value' $t $p --quiet=yes

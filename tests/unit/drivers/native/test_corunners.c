@@ -160,10 +160,10 @@ static uint64_t slow_slice(uint64_t blocks, uint64_t deadline, void *kernel_stat
 TEST(test_they_are_busy_when_they_have_started)
 {
     const int cpus[] = {some_cpu(), some_cpu()};
-    const struct corunner_code code = {.payload = adds(), .ticks = slice};
+    struct corunner_code code = {.payload = adds(), .ticks = slice};
     struct corunners *c;
     struct machine_error err;
-    p.run = slow_slice;
+    code.payload.run = slow_slice;
     assert_int_equal(corunners_start(cpus, 2, &code, &c, &err), MACHINE_OK);
     assert_true(atomic_load(&slices_over) >= 2);
     assert_true(corunners_slices(c, 0) >= 1 && corunners_slices(c, 1) >= 1);
