@@ -16,7 +16,7 @@ static struct machine_setup setup_of(const struct corun_kernel *k, const struct 
                               .active_cores = beside ? 0 : 1,
                               .period_us = PERIOD_US,
                               .counters = cycles,
-                              .n_counters = 1,
+                              .n_counters = k->m->ops->lacks(k->m, cycles->id, NULL) == NULL,
                               .max_samples = (size_t)(10 * k->slice_us / PERIOD_US),
                               .seed = splitmix64(b->seed + b->repetition * SPLITMIX64_STEP)};
     if (beside)
@@ -43,7 +43,7 @@ static int one_slice(const struct corun_kernel *k, const struct corun_background
     k->m->ops->info(k->m, &info);
     const uint64_t *first = recording_at(&seen, 0), *last = recording_at(&seen, seen.n - 1);
     *us = 1e6 * (double)(last[RECORDING_TSC] - first[RECORDING_TSC]) / info.tsc_hz;
-    *cycles = recording_difference(last, first, RECORDING_COUNTERS);
+    *cycles = seen.stride > RECORDING_COUNTERS ? recording_difference(last, first, RECORDING_COUNTERS) : NAN;
     return MACHINE_OK;
 }
 
@@ -68,7 +68,6 @@ int corun_kernel_run(void *data, const struct corun_background *b, struct corun_
 {
     struct corun_kernel *k = data;
     const struct counter_spec counted = {.id = COUNTER_CYCLES};
-    const struct machine_setup setup = setup_of(k, b, &counted);
     const bool shared = b->code.kernel != NULL && (k->place == CORUN_SAME || k->place == CORUN_PACKAGE);
     double all_us = 0, all_cycles = 0;
     *out = (struct corun_seen){NAN, NAN, NAN};
@@ -76,6 +75,7 @@ int corun_kernel_run(void *data, const struct corun_background *b, struct corun_
         return machine_fail(err, MACHINE_CANNOT, "omit --duty", "on models, background code runs without a pause");
     if (k->place == CORUN_SIBLING)
         return machine_fail(err, MACHINE_CANNOT, "use --on same, core or package", "models have no sibling threads");
+    const struct machine_setup setup = setup_of(k, b, &counted);
     int status = k->m->ops->prepare(k->m, &setup, err);
     if (status != MACHINE_OK)
         return status;

@@ -14,7 +14,7 @@ struct rounds {
     const struct corun_setup *s;
     size_t n; /* of what it runs beside: codes, the null and nothing */
     struct corun_seen (*seen)[CORUN_CODES_MAX];
-    double begun, modelled_s, scratch[CORUN_ROUNDS_MAX];
+    double begun, modelled_s, *scratch; /* as many as rounds */
     uint64_t runs;
 };
 
@@ -125,20 +125,37 @@ static double conclude(struct rounds *r, struct corun_result *out)
     return widest;
 }
 
+/* A first run took so long: refuses what would take much longer than it may. */
+static int check_patience(const struct rounds *r, double run_s, struct machine_error *err)
+{
+    const struct corun_setup *s = r->s;
+    const double all_s = run_s * (double)r->n * s->least;
+    if (all_s <= s->patience * s->seconds)
+        return MACHINE_OK;
+    return machine_fail(err, MACHINE_BAD_INPUT, "use a shorter command, a longer --seconds, or --runs",
+                        "a run takes %.3g s, so %u rounds of %zu runs take %.0f s, not %.3g", run_s, s->least, r->n,
+                        all_s, s->seconds);
+}
+
 int corun_rounds(const struct corun_setup *s, struct corun_result *out, struct machine_error *err)
 {
-    struct rounds *r = calloc(1, sizeof *r);
+    struct rounds all = {.s = s,
+                         .n = s->n_codes + 2,
+                         .seen = calloc(s->most, sizeof *all.seen),
+                         .scratch = calloc(s->most, sizeof *all.scratch)};
+    struct rounds *r = &all;
     struct corun_seen warm_up;
     *out = (struct corun_result){.rounds = 0};
-    if (r != NULL)
-        *r = (struct rounds){.s = s, .n = s->n_codes + 2, .seen = calloc(s->most, sizeof *r->seen)};
-    if (r == NULL || r->seen == NULL) {
-        free(r);
+    if (r->seen == NULL || r->scratch == NULL) {
+        free(r->seen);
+        free(r->scratch);
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     const struct stop_rule rule = {s->least, s->most, s->seconds, s->enough};
     r->begun = clock_seconds(CLOCK_MONOTONIC);
     int status = run_beside(r, CORUN_NARROW, &warm_up, err);
+    if (status == MACHINE_OK)
+        status = check_patience(r, warm_up.time_s, err);
     double half = INFINITY;
     while (status == MACHINE_OK && !stop_here(&rule, out->rounds, elapsed(r), half)) {
         status = one_round(r, out->rounds, err);
@@ -147,6 +164,6 @@ int corun_rounds(const struct corun_setup *s, struct corun_result *out, struct m
     }
     out->seconds = elapsed(r);
     free(r->seen);
-    free(r);
+    free(r->scratch);
     return status;
 }

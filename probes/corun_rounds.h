@@ -10,15 +10,15 @@
 #include "drivers/corun.h"
 
 enum { CORUN_NOTHING, CORUN_NARROW, CORUN_NULL, CORUN_WIDE, CORUN_CODES_MAX = 16 };
-enum { CORUN_ROUNDS_MAX = 1000, CORUN_ROUNDS_LEAST = 6 /* fewer have no limits (robust_median()) */ };
 
 struct corun_setup {
     const struct corun *work;
     const struct payload *codes; /* [0] the narrow one, then the wide ones */
     size_t n_codes;              /* 2 to CORUN_CODES_MAX - 2 */
     double on_us, every_us;      /* as in struct corun_background */
-    unsigned least, most;        /* rounds; `most` up to CORUN_ROUNDS_MAX */
+    unsigned least, most;        /* rounds, 1 or more */
     double seconds;              /* no further round begins after this, once there are `least` */
+    double patience;             /* MACHINE_BAD_INPUT where `least` rounds would take so many times `seconds` */
     double enough;               /* half of the width of a cost's limits that suffices, as a fraction */
     uint64_t seed;
     int (*progress)(void *data, double part); /* may be NULL; non-zero: stop */

@@ -22,11 +22,29 @@ struct beside_run {
     char text[300];                /* the command, in words */
 };
 
+/* As a shell takes it. */
+static void add_word(char *text, size_t size, const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./=+:,@%-";
+    const char *rest = word;
+    if (*word != '\0' && word[strspn(word, plain)] == '\0') {
+        text_list_add(text, size, " ", "%s", word);
+        return;
+    }
+    text_list_add(text, size, " ", "'");
+    while (*rest != '\0') {
+        const size_t length = strcspn(rest, "'");
+        text_list_add(text, size, "", "%.*s%s", (int)length, rest, rest[length] != '\0' ? "'\\''" : "");
+        rest += length + (rest[length] != '\0');
+    }
+    text_list_add(text, size, "", "'");
+}
+
 static void request_of(const struct options *o, struct beside_run *r)
 {
     struct beside_request *q = &r->request;
     for (size_t i = 0; o->beside.command[i] != NULL; i++)
-        text_list_add(r->text, sizeof(r->text), " ", "%s", o->beside.command[i]);
+        add_word(r->text, sizeof(r->text), o->beside.command[i]);
     *q = (struct beside_request){.command = r->text,
                                  .place = o->beside.place_given ? o->beside.place : CORUN_CORE,
                                  .n_codes = o->beside.n_codes,
@@ -61,6 +79,8 @@ static int open_command(const struct options *o, const struct machine_info *info
     int status = corun_command_open(&s, &r->command, &error);
     if (status == MACHINE_CANNOT && !o->beside.place_given) {
         s.place = r->request.place = CORUN_SAME;
+        if (!o->quiet)
+            complain("no other core may be used: background code runs on the CPU of the command, as with --on same");
         status = corun_command_open(&s, &r->command, &error);
     }
     r->work = (struct corun){corun_command_run, r->command, false};
@@ -109,6 +129,7 @@ int job_beside(const struct options *o)
         FILE *screen = outputs_screen(&files);
         answers_show_table(screen, messages_colour(screen), &table_beside, &t);
         status = answers_write_table(&files, &table_beside, &t, screen);
+        (void)fflush(screen);
         if (status == DONE && t.n_rows == 0)
             status = refuse(CANNOT, "--beside: none of it can be measured on this machine; the reasons are above");
         table_free(&t);

@@ -408,7 +408,7 @@ static const struct option_row option_table[] = {
     {"seconds", "N",
      "Duration (default: 30, or until COMMAND ends; Ctrl-C ends it earlier; with --check: duration of counting, 1; "
      "with "
-     "--verdict and --beside: time that it may take, 60, with --verdict --brief 20)",
+     "--verdict (5 or more; 60, with --brief 20) and --beside (60): time that it may take)",
      WITH_PROFILE | WITH_CHECK | WITH_VERDICT | WITH_BESIDE, .take = take_number, AT(profile.seconds), 0.1, 604800,
      "0.1 to 604800 seconds"},
     {"rate", "HZ", "Samples per second, all CPUs together (default: 50)", WITH_PROFILE, .take = take_number,

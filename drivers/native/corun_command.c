@@ -154,6 +154,7 @@ static bool wait_for_end(const struct corun_command *c, pid_t pid, int *status, 
         }
     while (wait4(pid, status, 0, used) < 0 && errno == EINTR) {
     }
+    (void)kill(-pid, SIGKILL); /* what it has left behind would disturb the next run */
     if (fd >= 0)
         close(fd);
     return !stopped;

@@ -12,10 +12,16 @@
 /* Half of the width of limits that suffices, as a fraction: the smallest effect on whole applications that was
  * published is 1.7 % (G 7.2). */
 static const double ENOUGH = 0.005;
-/* On models: a time slice of the scheduler, us (assumed: Linux takes 0.75 to 6 ms, by version and number of CPUs), and
- * how many of them the work takes. */
+static const double PATIENCE = 10;      /* times the seconds that it may take, until it is refused; assumed */
+static const double WIDE_LIMITS = 0.03; /* half of the width beyond which a hint is given: the mean effect on whole
+                                           applications is 5 to 16 % (G 7.2) */
+/* On models: a time slice of the scheduler, us (assumed: Linux takes 0.75 to 6 ms, by version and number of CPUs). */
 static const double MODEL_SLICE_US = 3000;
-enum { MODEL_SLICES = 5 };
+enum {
+    MODEL_SLICES = 5,     /* that the work takes on a model; assumed */
+    ROUNDS_LEAST = 10,    /* without --runs: one odd run on either side lies outside of the limits (robust_median()) */
+    ROUNDS_MOST = 100000, /* as --runs has it */
+};
 
 static const struct table_column columns[] = {
     {"background", "", TABLE_TEXT, true, 0}, {"place", "", TABLE_TEXT, true, 0}, TABLE_LIMITS("cpu_s", "s", 4),
@@ -52,7 +58,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
             table_put_text(t, "place", corun_place_names[r->place]);
         }
     table_set_setting(t, "command", r->command);
-    table_set_setting_number(t, "seconds", r->seconds);
+    table_set_setting_number(t, r->rounds > 0 ? "rounds" : "seconds", r->rounds > 0 ? r->rounds : r->seconds);
     if (r->every_us > 0) {
         table_set_setting_number(t, "on_us", r->on_us);
         table_set_setting_number(t, "every_us", r->every_us);
@@ -118,9 +124,10 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
                             .n_codes = n_codes,
                             .on_us = r->on_us,
                             .every_us = r->every_us,
-                            .least = r->rounds > 0 ? r->rounds : CORUN_ROUNDS_LEAST,
-                            .most = r->rounds > 0 ? r->rounds : CORUN_ROUNDS_MAX,
+                            .least = r->rounds > 0 ? r->rounds : ROUNDS_LEAST,
+                            .most = r->rounds > 0 ? r->rounds : ROUNDS_MOST,
                             .seconds = r->seconds,
+                            .patience = r->rounds > 0 ? INFINITY : PATIENCE,
                             .enough = ENOUGH,
                             .seed = tables_cell_seed(x, table_beside.name, c),
                             .progress = on_progress,
@@ -151,50 +158,57 @@ static struct estimate cost_at(const struct table *t, size_t row, const char *co
     return (struct estimate){table_number(t, row, column), table_number(t, row, lo), table_number(t, row, hi)};
 }
 
-/* Half of the width of the null's limits, or how far off they lie: what a cost must exceed. */
-static double null_of(const struct table *t, const char *column)
-{
-    const struct estimate null = cost_at(t, ROW_NULL, column);
-    return fmax(fabs(null.lo), fabs(null.hi));
-}
-
+/* True if the limits exclude both that there is no cost and what the null shows. */
 static bool is_cost(const struct estimate *e, double null)
 {
-    return (e->lo > 0 || e->hi < 0) && fabs(e->value) > null;
+    return e->lo > fmax(null, 0) || e->hi < fmin(null, 0);
 }
 
-/* "12.1 % [11.8, 12.5] more CPU time", or less. */
+/* "12.1 [11.8, 12.5] % more CPU time", or less. */
 static void tell_change(FILE *out, const struct estimate *e, const char *what)
 {
-    const double sign = e->value < 0 ? -1 : 1;
+    const bool less = e->value < 0;
     struct estimate p = estimate_percent(e);
-    if (sign < 0)
+    if (less)
         p = (struct estimate){-p.value, -p.hi, -p.lo};
     char text[ESTIMATE_TEXT_MAX];
-    fprintf(out, "%s %% %s %s", estimates_text(&p, 1, text), sign < 0 ? "less" : "more", what);
+    fprintf(out, "%s %% %s %s", estimates_text(&p, 1, text), less ? "less" : "more", what);
 }
 
 /* One sentence; `than`: beside what it was at the same time. */
 static void tell_row(FILE *out, const struct table *t, size_t row, const char *than)
 {
     const struct estimate cpu = cost_at(t, row, "cpu_cost"), time = cost_at(t, row, "time_cost");
-    const double null = null_of(t, "cpu_cost"), time_null = null_of(t, "time_cost");
     const char *name = table_text(t, row, "background");
+    const bool limits = isfinite(cpu.lo);
     if (!isfinite(cpu.value) || !name)
         return;
     fprintf(out, "Beside %s, against %s: ", name, than);
-    if (!isfinite(cpu.lo))
-        fprintf(out, "%+.1f %% of CPU time; %d rounds have limits", 100 * cpu.value, CORUN_ROUNDS_LEAST);
-    else if (is_cost(&cpu, null))
+    if (!limits || is_cost(&cpu, table_number(t, ROW_NULL, "cpu_cost")))
         tell_change(out, &cpu, "CPU time");
     else
-        fprintf(out, "no cost in CPU time (one of %.1f %% would have shown)",
-                100 * fmax(fmax(fabs(cpu.lo), fabs(cpu.hi)), null));
-    if (is_cost(&time, time_null)) {
+        fprintf(out, "no cost in CPU time found (up to %.1f %% cannot be excluded)",
+                100 * fmax(fabs(cpu.lo), fabs(cpu.hi)));
+    if (!limits || is_cost(&time, table_number(t, ROW_NULL, "time_cost"))) {
         fputs(", ", out);
         tell_change(out, &time, "time to complete");
     }
-    fputs(".\n", out);
+    fputs(limits ? ".\n" : "; without limits, for which it takes 6 rounds.\n", out);
+}
+
+/* Says what would narrow the limits. */
+static void tell_limits(FILE *out, const struct table *t)
+{
+    double widest = 0;
+    for (size_t row = ROW_WIDE; row < t->n_rows; row++) {
+        const struct estimate cpu = cost_at(t, row, "cpu_cost");
+        widest = fmax(widest, estimate_half_known(&cpu));
+    }
+    if (widest > WIDE_LIMITS)
+        fprintf(out,
+                "The limits are up to %.0f %% wide: a command of 0.05 to 2 s, a quieter machine, or a longer "
+                "--seconds narrows them.\n",
+                200 * widest);
 }
 
 static void findings(FILE *out, const struct table *t)
@@ -205,6 +219,7 @@ static void findings(FILE *out, const struct table *t)
     for (size_t row = ROW_WIDE; row < t->n_rows; row++)
         tell_row(out, t, row, narrow ? narrow : "?");
     tell_row(out, t, ROW_NARROW, NOTHING);
+    tell_limits(out, t);
 }
 
 /* ---- for a person ---- */
@@ -227,7 +242,7 @@ static void print(FILE *out, __attribute__((unused)) bool colour, const struct t
         [CORUN_SAME] = "the CPU of the command",
         [CORUN_SIBLING] = "the other threads of the command's core",
         [CORUN_CORE] = "the other cores",
-        [CORUN_PACKAGE] = "all CPUs of the package, over which the command could move"};
+        [CORUN_PACKAGE] = "all CPUs of the package that may be used, as did the command"};
     const char *command = table_setting(t, "command"), *every = table_setting(t, "every_us");
     size_t place = 0;
     while (place < CORUN_PLACES && t->n_rows > 0 && !table_says(t, 0, "place", corun_place_names[place]))
@@ -236,7 +251,7 @@ static void print(FILE *out, __attribute__((unused)) bool colour, const struct t
         return;
     fprintf(out, "Command: %s. Background code ran on %s", command, where[place]);
     if (every)
-        fprintf(out, ", for %s us of each %s us", table_setting(t, "on_us"), every);
+        fprintf(out, ", for %s us of each %s us, 64add in between", table_setting(t, "on_us"), every);
     fputs(".\n", out);
 }
 

@@ -26,11 +26,15 @@ EOF
 run --beside 128or,64mul --on same --runs 3 --quiet --csv here.csv -- sh busy.sh
 verdict "here: status 0" test "$status" -eq 0
 verdict "... it ran once to warm up, then four times in each round" test "$(wc -l <runs)" -eq 13
-verdict "... fewer than six rounds have no limits, which is said" grep -q '6 rounds have limits' "$out"
+verdict "... fewer than six rounds have no limits, which is said" grep -q 'it takes 6 rounds' "$out"
 verdict "... what it prints is not shown" test "$(grep -c '^ran' "$out")" -eq 0
 verdict "... each row has all rounds" test "$(grep -c ',3$' here.csv)" -eq 4
-run --beside 64add --duty 100us,1ms --on same --runs 1 --quiet -- sh -c :
-verdict "--duty is said" grep -q 'for 100 us of each 1000 us' "$out"
+run --beside 64add --duty 100us,1ms --on same --runs 1 --quiet -- sh -c ': ;'
+verdict "--duty is said" grep -q 'for 100 us of each 1000 us, 64add in between' "$out"
+
+verdict "words are quoted" grep -q "^Command: sh -c ': ;'. Background" "$out"
+run --beside 256fma --runs 6 --on same --machine model:cloud-guest -- 64add
+verdict "a model without counters" test "$status" -eq 0
 
 expect_refusal() {
     what=$1 wanted=$2 text=$3
@@ -56,4 +60,6 @@ expect_refusal "siblings of a model" 3 'none of it can be measured' \
 expect_refusal "--duty on a model" 3 'none of it can be measured' \
     --beside 512fma --duty 1ms,2ms --machine model:xeon-gold-6130 -- 64add
 expect_refusal "--on without --beside" 2 'use it with --beside KERNEL -- COMMAND' --verdict --on same
+expect_refusal "a command that is too slow" 2 'a run takes .* rounds of .* use a shorter command' \
+    --beside 64add --seconds 0.1 --on same -- sleep 0.3
 finish

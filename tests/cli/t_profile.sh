@@ -179,7 +179,8 @@ for option in '--rate 3' --sources '--folded x' --rehearsal --live --no-live; do
     refuses "$option with another job" 2 "${option%% *} cannot be combined with --table; use it with --profile" \
         --table frequency $option
 done
-refuses "--seconds without a job" 2 '--seconds without a job: add --verdict or --beside KERNEL -- COMMAND or --profile' --seconds 3
+refuses "--seconds without a job" 2 \
+    '--seconds without a job: add --verdict or --beside KERNEL -- COMMAND or --profile' --seconds 3
 refuses "--seconds with another job" 2 \
     '--seconds cannot be combined with --table; use it with --verdict or --beside KERNEL -- COMMAND or --profile' \
     --table frequency --seconds 3

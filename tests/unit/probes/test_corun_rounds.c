@@ -47,9 +47,10 @@ static struct corun_setup setup_of(const struct corun *work, const struct payloa
     return (struct corun_setup){.work = work,
                                 .codes = codes,
                                 .n_codes = 3,
-                                .least = CORUN_ROUNDS_LEAST,
-                                .most = CORUN_ROUNDS_MAX,
+                                .least = 6,
+                                .most = 100000,
                                 .seconds = 300,
+                                .patience = INFINITY,
                                 .enough = 0.004,
                                 .progress = never};
 }
@@ -95,8 +96,12 @@ TEST(test_time_and_rounds_end_it)
     assert_in_range(r.rounds, 9, 14);
     s.seconds = 0.01; /* nothing has limits before six */
     assert_int_equal(corun_rounds(&s, &r, &err), MACHINE_OK);
-    assert_int_equal(r.rounds, CORUN_ROUNDS_LEAST);
+    assert_int_equal(r.rounds, 6);
     assert_true(isfinite(r.of[CORUN_WIDE].cpu_cost.lo));
+    s.patience = 10; /* 6 rounds of 5 runs take 0.5 s */
+    assert_int_equal(corun_rounds(&s, &r, &err), MACHINE_BAD_INPUT);
+    s.seconds = 0.1;
+    assert_int_equal(corun_rounds(&s, &r, &err), MACHINE_OK);
     s.least = s.most = 3;
     assert_int_equal(corun_rounds(&s, &r, &err), MACHINE_OK);
     assert_int_equal(r.rounds, 3);

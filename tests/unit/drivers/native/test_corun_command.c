@@ -81,6 +81,17 @@ TEST(test_how_commands_end)
     assert_string_equal(err.text, "command 'no-such-command' is not in PATH");
     assert_int_equal(run_once(text, &nothing, &seen, &err), MACHINE_BAD_INPUT);
 
+    /* what it leaves behind ends with it: nobody holds the pipe any more */
+    int ends[2];
+    char byte, script[100];
+    assert_int_equal(pipe(ends), 0);
+    snprintf(script, sizeof script, "sleep 100 >&%d & exit 0", ends[1]);
+    char *const leaves[] = {TEXT("sh"), TEXT("-c"), script, NULL};
+    assert_int_equal(run_once(leaves, &nothing, &seen, &err), MACHINE_OK);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+
     /* stopped, with what it has started */
     char *const long_one[] = {TEXT("sh"), TEXT("-c"), TEXT("sleep 100 & wait"), NULL};
     struct corun_command_setup s = setup_of(long_one);

@@ -55,19 +55,22 @@ static void expect(struct cost null, struct cost cpu, struct cost time, const ch
 
 TEST(test_what_is_a_cost)
 {
-    static const struct cost null = {0, -0.01, 0.01}, none = {0, -0.001, 0.001}, all = {NAN, NAN, NAN};
+    static const struct cost null = {0, -0.01, 0.01}, none = {0, -0.001, 0.001};
     expect(null, (struct cost){0.12, 0.11, 0.13}, none,
            "Beside 512fma, against 128fma: 12.0 [11.0, 13.0] % more CPU time.");
     expect(null, (struct cost){-0.12, -0.13, -0.11}, (struct cost){-0.06, -0.07, -0.05},
            "Beside 512fma, against 128fma: 12.0 [11.0, 13.0] % less CPU time, 6.0 [5.0, 7.0] % less time to complete.");
-    /* its limits exclude 0, but the null is as large */
-    expect(null, (struct cost){0.009, 0.008, 0.012}, none,
-           "Beside 512fma, against 128fma: no cost in CPU time (one of 1.2 % would have shown).");
-    /* larger than the null, but it may be 0 */
+    /* its limits exclude 0, but not what the null shows */
+    expect((struct cost){0.01, -0.01, 0.02}, (struct cost){0.009, 0.008, 0.012}, none,
+           "Beside 512fma, against 128fma: no cost in CPU time found (up to 1.2 % cannot be excluded).");
+    expect((struct cost){-0.02, -0.03, 0.02}, (struct cost){0.009, 0.008, 0.012}, none,
+           "Beside 512fma, against 128fma: 0.9 [0.8, 1.2] % more CPU time.");
     expect(
         null, (struct cost){0.02, -0.01, 0.05}, (struct cost){0.3, 0.2, 0.4},
-        "Beside 512fma, against 128fma: no cost in CPU time (one of 5.0 % would have shown), 30.0 [20.0, 40.0] % more "
-        "time to complete.");
-    expect(null, (struct cost){0.02, NAN, NAN}, all,
-           "Beside 512fma, against 128fma: +2.0 % of CPU time; 6 rounds have limits.");
+        "Beside 512fma, against 128fma: no cost in CPU time found (up to 5.0 % cannot be excluded), 30.0 [20.0, 40.0] "
+        "% more time to complete.");
+    expect(
+        null, (struct cost){-0.02, NAN, NAN}, (struct cost){0.3, NAN, NAN},
+        "Beside 512fma, against 128fma: 2.0 % less CPU time, 30.0 % more time to complete; without limits, for which "
+        "it takes 6 rounds.");
 }
