@@ -49,15 +49,14 @@ TEST(test_times_of_a_command)
     assert_true(seen.time_s >= 0.2 && seen.cpu_s < 0.1);
     assert_true(seen.ghz > 0.2 && seen.ghz < 10);
     assert_int_equal(run_once(works, &nothing, &seen, &err), MACHINE_OK);
-    const double alone = seen.time_s / seen.cpu_s;
     assert_true(seen.cpu_s > 0.005 && seen.cpu_s <= seen.time_s * 1.05);
-    /* shares its CPU by half; neighbors take some, too */
+    /* shares its CPU by half at least */
     assert_int_equal(run_once(works, &adds, &seen, &err), MACHINE_OK);
-    assert_true(seen.time_s / seen.cpu_s > 1.3 * alone);
+    assert_true(seen.time_s / seen.cpu_s > 1.3);
     adds.on_us = 100;
     adds.every_us = 1000;
     assert_int_equal(run_once(works, &adds, &seen, &err), MACHINE_OK);
-    assert_true(seen.time_s / seen.cpu_s > 1.3 * alone);
+    assert_true(seen.time_s / seen.cpu_s > 1.3);
 }
 
 static bool at_once(void)
