@@ -218,15 +218,13 @@ static int draw_table(const void *data, struct chart *c, char *why, size_t size)
     return table_chart(a->table, a->kind->title, c, why, size);
 }
 
-const struct outputs_kind answers_table = {.form = {[OUTPUT_CSV] = {"the table as CSV", "CSV", print_table_csv},
-                                                    [OUTPUT_JSON] = {"as JSON", "JSON", print_table_json},
-                                                    [OUTPUT_TEXT] = {"as text", "text", print_table_text},
-                                                    [OUTPUT_PLOT] = {"the plot", "plot", NULL}},
-                                           .chart = draw_table};
+#define TABLE_FORMS                                                                                                    \
+    [OUTPUT_CSV] = {"the table as CSV", "CSV", print_table_csv},                                                       \
+    [OUTPUT_JSON] = {"as JSON", "JSON", print_table_json}, [OUTPUT_TEXT] = {"as text", "text", print_table_text}
 
-const struct outputs_kind answers_rows = {.form = {[OUTPUT_CSV] = {"the table as CSV", "CSV", print_table_csv},
-                                                   [OUTPUT_JSON] = {"as JSON", "JSON", print_table_json},
-                                                   [OUTPUT_TEXT] = {"as text", "text", print_table_text}}};
+const struct outputs_kind answers_table = {.form = {TABLE_FORMS, [OUTPUT_PLOT] = {"the plot", "plot", NULL}},
+                                           .chart = draw_table};
+const struct outputs_kind answers_rows = {.form = {TABLE_FORMS}};
 
 int answers_check_table(const struct outputs *out)
 {

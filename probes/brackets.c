@@ -180,22 +180,11 @@ static int brackets_record(struct bracket_rig *g, const size_t *kernels, size_t 
 
 /* ---- rounds ---- */
 
-static void shuffle(size_t *order, size_t n, uint64_t seed)
-{
-    for (size_t i = 0; i < n; i++)
-        order[i] = i;
-    for (size_t i = n; i > 1; i--) {
-        const size_t k = (size_t)(splitmix64(seed + i) % i), was = order[i - 1];
-        order[i - 1] = order[k];
-        order[k] = was;
-    }
-}
-
 static int brackets_round(struct bracket_rig *g, struct machine_error *err)
 {
     size_t order[BRACKETS_KERNELS_MAX];
     int status = MACHINE_OK;
-    shuffle(order, g->s->n, splitmix64(g->s->machine.seed + g->out->rounds * SPLITMIX64_STEP));
+    splitmix64_order(order, g->s->n, splitmix64(g->s->machine.seed + g->out->rounds * SPLITMIX64_STEP));
     g->after = g->n_after = 0;
     g->alone = NAN;
     for (size_t i = 0; i < g->s->n; i++)

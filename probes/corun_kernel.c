@@ -24,39 +24,31 @@ static struct machine_setup setup_of(const struct corun_kernel *k, const struct 
     return s;
 }
 
-/* One slice of the work, after one of the other code where they share a CPU: its time and cycles. */
-static int one_slice(const struct corun_kernel *k, const struct corun_background *b, uint64_t number, double *us,
-                     double *cycles, struct machine_error *err)
+/* True if the work and the other code run on the same CPU in turn. */
+static bool is_shared(const struct corun_kernel *k, const struct corun_background *b)
 {
-    const bool shared = b->code.kernel != NULL && (k->place == CORUN_SAME || k->place == CORUN_PACKAGE);
-    const struct payload *before = shared ? &b->code : &k->work;
-    const struct segment segments[] = {{.payload = *before, .duration_us = k->slice_us},
-                                       {.payload = k->work, .sampled = true, .blocks = k->blocks}};
+    return b->code.kernel != NULL && (k->place == CORUN_SAME || k->place == CORUN_PACKAGE);
+}
+
+/* A slice of other code, then one of the work, which alone is sampled: its blocks, or as many as fill the slice. */
+static int run_slice(const struct corun_kernel *k, const struct payload *before, uint64_t number,
+                     struct recording *seen, struct machine_error *err)
+{
+    const struct segment segments[] = {
+        {.payload = *before, .duration_us = k->slice_us},
+        {.payload = k->work, .duration_us = k->blocks > 0 ? 0 : k->slice_us, .sampled = true, .blocks = k->blocks}};
     const struct run_request r = {segments, 2, 1, number, 0};
-    struct machine_info info;
-    struct recording seen;
-    int status = k->m->ops->run(k->m, &r, &seen, err);
-    if (status != MACHINE_OK)
-        return status;
-    if (seen.n < 2)
-        return machine_fail(err, MACHINE_FAILED, "", "a slice of %s has no samples", k->work.name);
-    k->m->ops->info(k->m, &info);
-    const uint64_t *first = recording_at(&seen, 0), *last = recording_at(&seen, seen.n - 1);
-    *us = 1e6 * (double)(last[RECORDING_TSC] - first[RECORDING_TSC]) / info.tsc_hz;
-    *cycles = seen.stride > RECORDING_COUNTERS ? recording_difference(last, first, RECORDING_COUNTERS) : NAN;
-    return MACHINE_OK;
+    const int status = k->m->ops->run(k->m, &r, seen, err);
+    return status == MACHINE_OK && seen->n < 2
+               ? machine_fail(err, MACHINE_FAILED, "", "a slice of %s has no samples", k->work.name)
+               : status;
 }
 
 /* The work of a slice, in blocks: as many as it runs alone. */
-static int find_blocks(struct corun_kernel *k, const struct corun_background *b, struct machine_error *err)
+static int find_blocks(struct corun_kernel *k, uint64_t number, struct machine_error *err)
 {
-    const struct segment segments[] = {{.payload = k->work, .duration_us = k->slice_us},
-                                       {.payload = k->work, .duration_us = k->slice_us, .sampled = true}};
-    const struct run_request r = {segments, 2, 1, b->repetition, 0};
     struct recording seen;
-    int status = k->m->ops->run(k->m, &r, &seen, err);
-    if (status == MACHINE_OK && seen.n < 2)
-        status = machine_fail(err, MACHINE_FAILED, "", "a slice of %s has no samples", k->work.name);
+    const int status = run_slice(k, &k->work, number, &seen, err);
     if (status == MACHINE_OK)
         k->blocks = (recording_at(&seen, seen.n - 1)[RECORDING_INSTRUCTIONS] -
                      recording_at(&seen, 0)[RECORDING_INSTRUCTIONS]) /
@@ -64,12 +56,26 @@ static int find_blocks(struct corun_kernel *k, const struct corun_background *b,
     return status;
 }
 
+/* Adds the ticks and cycles (NaN: not counted) of one slice of the work. */
+static int add_slice(const struct corun_kernel *k, const struct corun_background *b, uint64_t number, double *ticks,
+                     double *cycles, struct machine_error *err)
+{
+    struct recording seen;
+    const int status = run_slice(k, is_shared(k, b) ? &b->code : &k->work, number, &seen, err);
+    if (status != MACHINE_OK)
+        return status;
+    const uint64_t *first = recording_at(&seen, 0), *last = recording_at(&seen, seen.n - 1);
+    *ticks += (double)(last[RECORDING_TSC] - first[RECORDING_TSC]);
+    *cycles += recording_difference(last, first, seen.stride > RECORDING_COUNTERS ? RECORDING_COUNTERS : -1);
+    return MACHINE_OK;
+}
+
 int corun_kernel_run(void *data, const struct corun_background *b, struct corun_seen *out, struct machine_error *err)
 {
     struct corun_kernel *k = data;
     const struct counter_spec counted = {.id = COUNTER_CYCLES};
-    const bool shared = b->code.kernel != NULL && (k->place == CORUN_SAME || k->place == CORUN_PACKAGE);
-    double all_us = 0, all_cycles = 0;
+    double ticks = 0, cycles = 0;
+    struct machine_info info;
     *out = (struct corun_seen){NAN, NAN, NAN};
     if (b->every_us > 0)
         return machine_fail(err, MACHINE_CANNOT, "omit --duty", "on models, background code runs without a pause");
@@ -80,17 +86,15 @@ int corun_kernel_run(void *data, const struct corun_background *b, struct corun_
     if (status != MACHINE_OK)
         return status;
     if (k->blocks == 0)
-        status = find_blocks(k, b, err);
-    for (unsigned i = 0; i < k->slices && status == MACHINE_OK; i++) {
-        double us = 0, cycles = 0;
-        status = one_slice(k, b, b->repetition * k->slices + i, &us, &cycles, err);
-        all_us += us;
-        all_cycles += cycles;
-    }
+        status = find_blocks(k, b->repetition, err);
+    for (unsigned i = 0; i < k->slices && status == MACHINE_OK; i++)
+        status = add_slice(k, b, b->repetition * k->slices + i, &ticks, &cycles, err);
+    k->m->ops->info(k->m, &info);
     k->m->ops->finish(k->m);
+    const double cpu_s = ticks / info.tsc_hz;
     if (status == MACHINE_OK)
-        *out = (struct corun_seen){.time_s = 1e-6 * (all_us + (shared ? k->slices * k->slice_us : 0)),
-                                   .cpu_s = 1e-6 * all_us,
-                                   .ghz = 1e-3 * all_cycles / all_us};
+        *out = (struct corun_seen){.time_s = cpu_s + (is_shared(k, b) ? 1e-6 * k->slices * k->slice_us : 0),
+                                   .cpu_s = cpu_s,
+                                   .ghz = 1e-9 * cycles / cpu_s};
     return status;
 }

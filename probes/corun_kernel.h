@@ -9,9 +9,8 @@ struct corun_kernel {
     struct machine *m;
     struct payload work;
     enum corun_place place;
-    int cpu; /* as in machine_setup */
-    double
-        slice_us; /* of the work, and of the code with which it shares its CPU in turn: a time slice of the scheduler */
+    int cpu;         /* as in machine_setup */
+    double slice_us; /* a time slice of the scheduler, of the work and of the code with which it shares its CPU */
     unsigned slices; /* that the work takes alone */
     uint64_t blocks; /* of a slice; 0: not known yet, the first run finds it */
 };

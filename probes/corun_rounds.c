@@ -41,15 +41,10 @@ static bool stopped(const struct rounds *r, unsigned round)
     return s->progress != NULL && s->progress(s->data, fmin(fmin(by_rounds, by_time), 1)) != 0;
 }
 
-/* All in random order (Fisher and Yates). */
 static int one_round(struct rounds *r, unsigned round, struct machine_error *err)
 {
-    size_t order[CORUN_CODES_MAX] = {0};
-    for (size_t i = 0; i < r->n; i++) {
-        const size_t k = splitmix64(r->s->seed + CORUN_CODES_MAX * (uint64_t)round + i) % (i + 1);
-        order[i] = order[k];
-        order[k] = i;
-    }
+    size_t order[CORUN_CODES_MAX];
+    splitmix64_order(order, r->n, splitmix64(r->s->seed + round * SPLITMIX64_STEP));
     for (size_t i = 0; i < r->n; i++) {
         const int status = run_beside(r, order[i], &r->seen[round][order[i]], err);
         if (status != MACHINE_OK)
@@ -76,53 +71,57 @@ static double part_ghz(const struct corun_seen *s)
     return s->ghz;
 }
 
-static struct estimate median_of(struct rounds *r, unsigned rounds, size_t which, seen_part *part)
+/* What a run is compared with: of wide code the geometric mean of both runs beside narrow code; NaN: with nothing. */
+static double base_of(const struct corun_seen *seen, size_t which, seen_part *part)
+{
+    const double narrow = part(&seen[CORUN_NARROW]);
+    switch (which) {
+    case CORUN_NOTHING:
+        return NAN;
+    case CORUN_NARROW:
+        return part(&seen[CORUN_NOTHING]);
+    case CORUN_NULL:
+        return narrow;
+    default:
+        return sqrt(narrow * part(&seen[CORUN_NULL]));
+    }
+}
+
+/* The median over the rounds; of a cost: of the ratios within a round, less 1. */
+static struct estimate median_of(const struct rounds *r, unsigned rounds, size_t which, seen_part *part, bool cost)
 {
     size_t n = 0;
     for (unsigned i = 0; i < rounds; i++) {
-        const double x = part(&r->seen[i][which]);
+        double x = part(&r->seen[i][which]);
+        if (cost)
+            x = x / base_of(r->seen[i], which, part) - 1;
         if (isfinite(x))
             r->scratch[n++] = x;
     }
     return robust_median(r->scratch, n);
 }
 
-/* What it is compared with in a round: of wide code the geometric mean of both runs beside narrow code. */
-static double base_of(const struct corun_seen *seen, size_t which, seen_part *part)
-{
-    if (which == CORUN_NARROW)
-        return part(&seen[CORUN_NOTHING]);
-    const double narrow = part(&seen[CORUN_NARROW]);
-    return which == CORUN_NULL ? narrow : sqrt(narrow * part(&seen[CORUN_NULL]));
-}
-
-/* The median of the ratios less 1. */
-static struct estimate cost_of(struct rounds *r, unsigned rounds, size_t which, seen_part *part)
-{
-    size_t n = 0;
-    for (unsigned i = 0; i < rounds && which != CORUN_NOTHING; i++) {
-        const double x = part(&r->seen[i][which]) / base_of(r->seen[i], which, part);
-        if (isfinite(x))
-            r->scratch[n++] = x - 1;
-    }
-    return robust_median(r->scratch, n);
-}
-
-/* Half of the width of the widest limits of a cost of CPU time. */
-static double conclude(struct rounds *r, struct corun_result *out)
+/* Half of the width of the widest limits of a cost of CPU time; NaN: one has none. */
+static double widest_half(const struct rounds *r, unsigned rounds)
 {
     double widest = 0;
-    for (size_t i = 0; i < r->n; i++) {
-        out->of[i] = (struct corun_cost){.time_s = median_of(r, out->rounds, i, part_time),
-                                         .cpu_s = median_of(r, out->rounds, i, part_cpu),
-                                         .ghz = median_of(r, out->rounds, i, part_ghz),
-                                         .time_cost = cost_of(r, out->rounds, i, part_time),
-                                         .cpu_cost = cost_of(r, out->rounds, i, part_cpu)};
-        const double half = estimate_half(&out->of[i].cpu_cost);
-        if (i != CORUN_NOTHING && !(half <= widest))
-            widest = half;
+    for (size_t i = CORUN_NARROW; i < r->n; i++) {
+        const struct estimate cost = median_of(r, rounds, i, part_cpu, true);
+        if (!(estimate_half(&cost) <= widest))
+            widest = estimate_half(&cost);
     }
     return widest;
+}
+
+static void conclude(const struct rounds *r, struct corun_result *out)
+{
+    for (size_t i = 0; i < r->n; i++)
+        out->of[i] = (struct corun_cost){.time_s = median_of(r, out->rounds, i, part_time, false),
+                                         .cpu_s = median_of(r, out->rounds, i, part_cpu, false),
+                                         .ghz = median_of(r, out->rounds, i, part_ghz, false),
+                                         .time_cost = median_of(r, out->rounds, i, part_time, true),
+                                         .cpu_cost = median_of(r, out->rounds, i, part_cpu, true)};
+    out->seconds = elapsed(r);
 }
 
 /* A first run took so long: refuses what would take much longer than it may. */
@@ -160,9 +159,10 @@ int corun_rounds(const struct corun_setup *s, struct corun_result *out, struct m
     while (status == MACHINE_OK && !stop_here(&rule, out->rounds, elapsed(r), half)) {
         status = one_round(r, out->rounds, err);
         out->rounds += status == MACHINE_OK;
-        half = conclude(r, out);
+        half = widest_half(r, out->rounds);
     }
-    out->seconds = elapsed(r);
+    if (status == MACHINE_OK)
+        conclude(r, out);
     free(r->seen);
     free(r->scratch);
     return status;

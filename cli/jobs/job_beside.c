@@ -45,14 +45,12 @@ static void request_of(const struct options *o, struct beside_run *r)
     struct beside_request *q = &r->request;
     for (size_t i = 0; o->beside.command[i] != NULL; i++)
         add_word(r->text, sizeof(r->text), o->beside.command[i]);
-    *q = (struct beside_request){.command = r->text,
-                                 .place = o->beside.place_given ? o->beside.place : CORUN_CORE,
-                                 .n_codes = o->beside.n_codes,
-                                 .on_us = o->beside.on_us,
-                                 .every_us = o->beside.every_us,
-                                 .seconds = o->profile.seconds.given ? o->profile.seconds.value : SECONDS,
-                                 .rounds = (unsigned)o->runs.value};
-    memcpy(q->codes, o->beside.codes, sizeof(q->codes));
+    *q = o->beside.request;
+    q->command = r->text;
+    q->seconds = o->profile.seconds.given ? o->profile.seconds.value : SECONDS;
+    q->rounds = (unsigned)o->runs.value;
+    if (!o->beside.place_given)
+        q->place = CORUN_CORE;
 }
 
 /* On a model a kernel is the command. */

@@ -116,8 +116,6 @@ static int check_profile(const struct options *o)
     if (p->command != NULL && model)
         return refuse(BAD_USAGE, "the command '%s' cannot be combined with --machine %s, whose tasks are modelled",
                       p->command[0], o->machine);
-    if (p->command != NULL && p->command[0][0] == '\0')
-        return refuse(BAD_USAGE, "--profile: the name of the command is empty");
     if (p->live && p->no_live)
         return refuse(BAD_USAGE, "--live and --no-live cannot be combined");
     if (p->live && (file_is_stdout(o->csv) || file_is_stdout(o->json) || file_is_stdout(p->folded)))
@@ -225,8 +223,6 @@ static int check_beside(const struct options *o)
         return 0;
     if (o->beside.command == NULL)
         return refuse(BAD_USAGE, "--beside: no command; it follows --: --beside %s -- COMMAND", o->job_argument);
-    if (o->beside.command[0][0] == '\0')
-        return refuse(BAD_USAGE, "--beside: the name of the command is empty");
     return 0;
 }
 

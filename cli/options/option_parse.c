@@ -615,6 +615,8 @@ static int take_rest(char **rest, struct options *o)
     const bool runs = o->job == JOB_PROFILE || o->job == JOB_BESIDE;
     if (runs && *rest == NULL)
         return refuse(BAD_USAGE, "--%s: no command after --", o->job_option);
+    if (runs && **rest == '\0')
+        return refuse(BAD_USAGE, "--%s: the name of the command is empty", o->job_option);
     if (runs)
         *(o->job == JOB_BESIDE ? &o->beside.command : &o->profile.command) = rest;
     for (; !runs && *rest != NULL; rest++)

@@ -170,16 +170,16 @@ int option_take_cpus(const struct option_row *p, const char *text, struct option
     return option_numbers(p->name, text, 0, 8191, false, o->cpus, TABLES_CORES_MAX, &o->n_cpus);
 }
 
-int option_take_kernels(const struct option_row *p, const char *text, struct options *o)
+/* Names of kernels, none twice, at most `max`. 0, or BAD_USAGE after a line. */
+static int option_kernels(const struct option_row *p, const char *text, const struct options *o, struct payload *out,
+                          size_t max, size_t *n)
 {
     char element[ELEMENT_MAX], why[400];
-    struct payload *out = o->tables.kernels;
-    size_t *n = &o->tables.n_kernels;
     *n = 0;
     for (const char *rest = text; rest != NULL;) {
         rest = next_element(rest, element);
-        if (*n == TABLES_KERNELS_MAX)
-            return refuse(BAD_USAGE, "--%s: more than %d kernels", p->name, TABLES_KERNELS_MAX);
+        if (*n == max)
+            return refuse(BAD_USAGE, "--%s: more than %zu kernels", p->name, max);
         if (option_kernel(o, element, &out[*n], why, sizeof(why)) != 0)
             return refuse(BAD_USAGE, "--%s: %s", p->name, why);
         for (size_t i = 0; i < *n; i++)
@@ -188,6 +188,11 @@ int option_take_kernels(const struct option_row *p, const char *text, struct opt
         (*n)++;
     }
     return 0;
+}
+
+int option_take_kernels(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_kernels(p, text, o, o->tables.kernels, TABLES_KERNELS_MAX, &o->tables.n_kernels);
 }
 
 /* ---- --burst: a number of instructions, and the time from one burst to the next ---- */
@@ -230,15 +235,12 @@ int option_take_burst(const struct option_row *p, const char *text, struct optio
 {
     struct tables_options *out = &o->tables;
     static const struct burst_unit counts[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}};
-    const char *comma = strchr(text, ',');
-    char count[40] = "";
-    if (comma == NULL && with_unit(text, times, TIMES, 1, 1e6, &o->verdict.burst_us))
+    char count[ELEMENT_MAX];
+    const char *every = next_element(text, count);
+    if (every == NULL && with_unit(text, times, TIMES, 1, 1e6, &o->verdict.burst_us))
         return 0;
-    if (comma != NULL && (size_t)(comma - text) < sizeof count)
-        memcpy(count, text, (size_t)(comma - text));
-    if (comma == NULL || !with_unit(count, counts, 3, 1, 1e9, &out->burst_count) ||
-        out->burst_count != floor(out->burst_count) ||
-        !with_unit(comma + 1, times, TIMES, 1, 1e6, &out->burst_every_us))
+    if (every == NULL || !with_unit(count, counts, 3, 1, 1e9, &out->burst_count) ||
+        out->burst_count != floor(out->burst_count) || !with_unit(every, times, TIMES, 1, 1e6, &out->burst_every_us))
         return refuse(BAD_USAGE,
                       "--%s: '%s' is not of the form N,T: instructions (1 to 1e9, also 10k) every T (1 to 1000000 "
                       "microseconds, also 10us, 1ms, 0.1s), as in 1000,1ms; with --verdict T alone, as in 100us",
@@ -250,23 +252,7 @@ int option_take_burst(const struct option_row *p, const char *text, struct optio
 
 int option_take_codes(const struct option_row *p, const char *text, struct options *o)
 {
-    char name[KERNEL_NAME_MAX + 1], why[400];
-    struct beside_given *out = &o->beside;
-    for (const char *rest = text; rest != NULL;) {
-        const size_t length = strcspn(rest, ",");
-        if (out->n_codes == BESIDE_CODES_MAX)
-            return refuse(BAD_USAGE, "--%s: '%s' names more than %d kernels", p->name, text, BESIDE_CODES_MAX);
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), rest);
-        struct payload *code = &out->codes[out->n_codes];
-        if (option_kernel(o, name, code, why, sizeof why) != 0)
-            return refuse(BAD_USAGE, "--%s: %s", p->name, why);
-        for (size_t i = 0; i < out->n_codes; i++)
-            if (strcmp(out->codes[i].name, code->name) == 0)
-                return refuse(BAD_USAGE, "--%s: %s is given twice", p->name, code->name);
-        out->n_codes++;
-        rest = rest[length] == ',' ? rest + length + 1 : NULL;
-    }
-    return 0;
+    return option_kernels(p, text, o, o->beside.request.codes, BESIDE_CODES_MAX, &o->beside.request.n_codes);
 }
 
 int option_take_place(const struct option_row *p, const char *text, struct options *o)
@@ -274,7 +260,7 @@ int option_take_place(const struct option_row *p, const char *text, struct optio
     o->beside.place_given = true;
     for (int i = 0; i < CORUN_PLACES; i++)
         if (strcmp(text, corun_place_names[i]) == 0) {
-            o->beside.place = (enum corun_place)i;
+            o->beside.request.place = (enum corun_place)i;
             return 0;
         }
     return option_bad_value(p, text, "is no place", "same, sibling, core, package");
@@ -282,13 +268,11 @@ int option_take_place(const struct option_row *p, const char *text, struct optio
 
 int option_take_duty(const struct option_row *p, const char *text, struct options *o)
 {
-    struct beside_given *out = &o->beside;
-    const char *comma = strchr(text, ',');
-    char on[40] = "";
-    if (comma != NULL && (size_t)(comma - text) < sizeof on)
-        memcpy(on, text, (size_t)(comma - text));
-    if (comma == NULL || !with_unit(on, times, TIMES, 1, 1e6, &out->on_us) ||
-        !with_unit(comma + 1, times, TIMES, 1, 1e6, &out->every_us) || out->on_us >= out->every_us)
+    struct beside_request *out = &o->beside.request;
+    char on[ELEMENT_MAX];
+    const char *every = next_element(text, on);
+    if (every == NULL || !with_unit(on, times, TIMES, 1, 1e6, &out->on_us) ||
+        !with_unit(every, times, TIMES, 1, 1e6, &out->every_us) || out->on_us >= out->every_us)
         return refuse(BAD_USAGE,
                       "--%s: '%s' is not of the form ON,EVERY: for ON of each EVERY, 1 to 1000000 microseconds (also "
                       "10us, 1ms, 0.1s), ON below EVERY, as in 100us,1ms",

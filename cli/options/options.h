@@ -85,12 +85,9 @@ struct verdict_given {
 
 /* The options that only --beside takes. */
 struct beside_given {
-    size_t n_codes;
-    struct payload codes[BESIDE_CODES_MAX];
+    struct beside_request request; /* its codes, place and pauses */
     bool place_given;
-    enum corun_place place;
-    double on_us, every_us; /* --duty; every_us 0: not given */
-    char **command;         /* after --, ends in NULL; NULL: none */
+    char **command; /* after --, ends in NULL; NULL: none */
 };
 
 /* The options that only --profile takes. */

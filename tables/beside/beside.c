@@ -50,13 +50,8 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
 {
     const struct beside_request *r = x->options->beside;
     for (size_t i = 0; i < r->n_codes; i++)
-        if (r->codes[i].kernel->features & ~x->info.features) {
-            char names[100];
-            kernel_feature_names(r->codes[i].kernel->features & ~x->info.features, names, sizeof names);
-            table_add_missing(t, "needs %s, which this processor does not support", names);
-            table_put_text(t, "background", r->codes[i].name);
+        if (tables_lacking(x, &r->codes[i], "background", r->codes[i].name, t))
             table_put_text(t, "place", corun_place_names[r->place]);
-        }
     table_set_setting(t, "command", r->command);
     table_set_setting_number(t, r->rounds > 0 ? "rounds" : "seconds", r->rounds > 0 ? r->rounds : r->seconds);
     if (r->every_us > 0) {
@@ -150,14 +145,6 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 enum { ROW_NOTHING, ROW_NARROW, ROW_NULL, ROW_WIDE }; /* in this order */
 
-static struct estimate cost_at(const struct table *t, size_t row, const char *column)
-{
-    char lo[30], hi[30];
-    snprintf(lo, sizeof lo, "%s_lo", column);
-    snprintf(hi, sizeof hi, "%s_hi", column);
-    return (struct estimate){table_number(t, row, column), table_number(t, row, lo), table_number(t, row, hi)};
-}
-
 /* True if the limits exclude both that there is no cost and what the null shows. */
 static bool is_cost(const struct estimate *e, double null)
 {
@@ -178,7 +165,7 @@ static void tell_change(FILE *out, const struct estimate *e, const char *what)
 /* One sentence; `than`: beside what it was at the same time. */
 static void tell_row(FILE *out, const struct table *t, size_t row, const char *than)
 {
-    const struct estimate cpu = cost_at(t, row, "cpu_cost"), time = cost_at(t, row, "time_cost");
+    const struct estimate cpu = estimates_of_table(t, row, "cpu_cost"), time = estimates_of_table(t, row, "time_cost");
     const char *name = table_text(t, row, "background");
     const bool limits = isfinite(cpu.lo);
     if (!isfinite(cpu.value) || !name)
@@ -201,7 +188,7 @@ static void tell_limits(FILE *out, const struct table *t)
 {
     double widest = 0;
     for (size_t row = ROW_WIDE; row < t->n_rows; row++) {
-        const struct estimate cpu = cost_at(t, row, "cpu_cost");
+        const struct estimate cpu = estimates_of_table(t, row, "cpu_cost");
         widest = fmax(widest, estimate_half_known(&cpu));
     }
     if (widest > WIDE_LIMITS)

@@ -146,6 +146,19 @@ size_t tables_kernels(const struct tables_context *x, const char *const *names, 
     return n;
 }
 
+bool tables_lacking(const struct tables_context *x, const struct payload *p, const char *column, const char *text,
+                    struct table *t)
+{
+    char names[100];
+    const unsigned lacking = p->kernel->features & ~x->info.features;
+    if (!lacking)
+        return false;
+    kernel_feature_names(lacking, names, sizeof names);
+    table_add_missing(t, "needs %s, which this processor does not support", names);
+    table_put_text(t, column, text);
+    return true;
+}
+
 bool tables_can_run(const struct tables_context *x, const char *name, struct payload *out)
 {
     return kernel_parse(name, out, NULL, 0) == 0 && !(out->kernel->features & ~x->info.features);

@@ -225,6 +225,9 @@ __attribute__((format(printf, 3, 4))) void tables_cell_missing(struct table *t, 
  */
 size_t tables_kernels(const struct tables_context *x, const char *const *names, size_t n, struct payload *out,
                       struct table *t);
+/* True if the machine cannot run a kernel: then it goes into `t` as missing, with this text in this column. */
+bool tables_lacking(const struct tables_context *x, const struct payload *p, const char *column, const char *text,
+                    struct table *t);
 /* True if there is a kernel of this name and the machine can run it, *out then. */
 bool tables_can_run(const struct tables_context *x, const char *name, struct payload *out);
 /* The names for it: one kernel of each width and weight; and every kernel that is not latency-bound, pause or chain. */

@@ -69,13 +69,8 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
         seconds += 1e-6 * p.runs * (idle_us_of(&p, row) + p.warm_us + p.observe_us);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         struct payload kernel = kernel_named(units[i].kernel);
-        if (kernel.kernel->features & ~x->info.features) {
-            char names[100];
-            kernel_feature_names(kernel.kernel->features & ~x->info.features, names, sizeof names);
-            table_add_missing(t, "needs %s, which this processor does not support", names);
-            table_put_text(t, "unit", units[i].unit);
+        if (tables_lacking(x, &kernel, "unit", units[i].unit, t))
             continue;
-        }
         struct cell *c = tables_add_cell(out, &kernel, NULL, 1, "unit%s", units[i].unit);
         if (!c)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");

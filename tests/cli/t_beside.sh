@@ -43,23 +43,23 @@ expect_refusal() {
     verdict "$what: status $wanted" test "$status" -eq "$wanted"
     verdict "$what: the line says why" grep -q -e "$text" "$err"
 }
-expect_refusal "no command" 2 'no command; it follows --' --beside 512fma
-expect_refusal "nothing after --" 2 'no command after --' --beside 512fma --
-expect_refusal "an empty command" 2 'name of the command is empty' --beside 512fma -- ''
-expect_refusal "a command without --" 2 'the command follows --' --beside 512fma true
+refuses "no command" 2 'no command; it follows --' --beside 512fma
+refuses "nothing after --" 2 'no command after --' --beside 512fma --
+refuses "an empty command" 2 'name of the command is empty' --beside 512fma -- ''
+refuses "a command without --" 2 'the command follows --' --beside 512fma true
 expect_refusal "no such command" 2 "'no-such' is not in PATH" --beside 64add --on same -- no-such
 expect_refusal "a command that fails" 2 "'false' ended with status 1" --beside 64add --on same -- false
-expect_refusal "no such kernel" 2 "unknown kernel '512xx'" --beside 512xx -- true
-expect_refusal "a kernel twice" 2 '64add is given twice' --beside 64add,64add -- true
-expect_refusal "no such place" 2 'allowed: same, sibling, core, package' --beside 64add --on socket -- true
-expect_refusal "a duty that is none" 2 'ON below EVERY' --beside 64add --duty 1ms,1ms -- true
-expect_refusal "a command on a model" 2 'give the name of a kernel instead' \
+refuses "no such kernel" 2 "unknown kernel '512xx'" --beside 512xx -- true
+refuses "a kernel twice" 2 '64add is given twice' --beside 64add,64add -- true
+refuses "no such place" 2 'allowed: same, sibling, core, package' --beside 64add --on socket -- true
+refuses "a duty that is none" 2 'ON below EVERY' --beside 64add --duty 1ms,1ms -- true
+refuses "a command on a model" 2 'give the name of a kernel instead' \
     --beside 512fma --machine model:xeon-gold-6130 -- true
 expect_refusal "siblings of a model" 3 'none of it can be measured' \
     --beside 512fma --on sibling --machine model:xeon-gold-6130 -- 64add
 expect_refusal "--duty on a model" 3 'none of it can be measured' \
     --beside 512fma --duty 1ms,2ms --machine model:xeon-gold-6130 -- 64add
-expect_refusal "--on without --beside" 2 'use it with --beside KERNEL -- COMMAND' --verdict --on same
+refuses "--on without --beside" 2 'use it with --beside KERNEL -- COMMAND' --verdict --on same
 expect_refusal "a command that is too slow" 2 'a run takes .* rounds of .* use a shorter command' \
     --beside 64add --seconds 0.1 --on same -- sleep 0.3
 finish
