@@ -84,6 +84,8 @@ static int check_simulate(const struct options *o)
     bool timeout = o->simulate.n_policies == 0;
     for (size_t i = 0; i < o->simulate.n_policies; i++)
         timeout = timeout || o->simulate.policy[i] == SIM_TIMEOUT;
+    if (o->simulate.switching_given && o->simulate.n_schedulers == 0)
+        return refuse(BAD_USAGE, "--switching is what a scheduler's work costs, but there is no --scheduler");
     if (o->timeout_us.given && !timeout)
         return refuse(BAD_USAGE, "--timeout is for policy timeout, which --policy leaves out");
     if (o->tables.n_active > 1)

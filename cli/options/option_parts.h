@@ -97,8 +97,8 @@ option_taker option_take_burst;
 option_taker option_take_codes, option_take_place, option_take_duty;
 
 /* option_simulate.c. Values of options that only --simulate takes: names of policies and of schedulers separated by
- * commas, none twice; WHO=CLASS; FILE or FILE=CLASS. */
-option_taker option_take_policies, option_take_schedulers, option_take_mark, option_take_stamps;
+ * commas, none twice; times of a switch, a migration and a fault; WHO=CLASS; FILE or FILE=CLASS. */
+option_taker option_take_policies, option_take_schedulers, option_take_switching, option_take_mark, option_take_stamps;
 
 /* option_conflicts.c. Whether an option goes with the job, and all with each other. 0, or BAD_USAGE after a line. */
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with);

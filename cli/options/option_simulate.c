@@ -62,6 +62,25 @@ int option_take_schedulers(const struct option_row *p, const char *text, struct 
     return n > 0 ? 0 : BAD_USAGE;
 }
 
+int option_take_switching(const struct option_row *p, const char *text, struct options *o)
+{
+    char copy[100], *rest = copy, *one;
+    size_t n = 0;
+    bool good = strlen(text) < sizeof(copy);
+    snprintf(copy, sizeof(copy), "%s", text);
+    while (good && (one = strsep(&rest, ",")) != NULL) {
+        good = n < SIM_SCHEDULING_COSTS && option_time(one, 0, 1e6, &o->simulate.switching_us[n]) == NULL;
+        n++;
+    }
+    if (!good || n != SIM_SCHEDULING_COSTS)
+        return refuse(BAD_USAGE,
+                      "--%s: '%s' is not of the form SWITCH,MIGRATION,FAULT: what each costs, 0 to 1000000 microseconds "
+                      "(also 1ms), as in 2,8,1",
+                      p->name, text);
+    o->simulate.switching_given = true;
+    return 0;
+}
+
 /* The class after the last '=' of a text. NULL: there is none. */
 static const char *class_after(const char *text, enum sim_class *class)
 {

@@ -58,7 +58,8 @@ struct simulate_given {
     enum sim_scheduler scheduler[SIM_SCHEDULERS];
     size_t n_policies, n_schedulers; /* 0: not given */
     struct given_switch smt;
-    bool what_if;
+    bool what_if, switching_given;
+    double switching_us[SIM_SCHEDULING_COSTS];
     uint32_t recorded; /* 0.1 MHz; 0: not given */
     enum sim_class stamps_class;
     struct sim_mark mark[MARKS_GIVEN_MAX];

@@ -12,6 +12,7 @@
 #include "schedulers/simulate/output/simulation.h"
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/studies.h"
+#include "util/text_list.h"
 
 /* Runs of a drawn workload without --runs: enough for limits by Student's t, within seconds. */
 enum { DRAWN_RUNS = 20 };
@@ -126,6 +127,28 @@ static int tell_refused(const struct simulating *s)
     return DONE;
 }
 
+/* What schedulers' own work costs, if it is given here. */
+static void take_switching(struct simulating *s)
+{
+    const struct simulate_given *g = &s->o->simulate;
+    for (size_t i = 0; i < SIM_SCHEDULING_COSTS && g->switching_given; i++)
+        s->params->scheduling_ps[i] = (int64_t)(g->switching_us[i] * (double)SIM_PS_PER_US + 0.5);
+}
+
+/* Says which costs of schedulers' own work nobody knows. */
+static void warn_of_switching(struct simulating *s)
+{
+    char unknown[60] = "";
+    for (size_t i = 0; i < SIM_SCHEDULING_COSTS; i++)
+        if (s->params->scheduling_ps[i] < 0)
+            text_list_add(unknown, sizeof(unknown), ", ", "%s", sim_scheduling_cost_names[i]);
+    if (unknown[0] != '\0' && s->o->simulate.n_schedulers > 0)
+        sim_report_warn(&s->report,
+                        "the export does not say what these cost, so they cost nothing here: %s (--table switching "
+                        "measures it, --switching gives it)",
+                        unknown);
+}
+
 /* All policies and schedulers with one seed. */
 static int simulate_seed(struct simulating *s, struct sim_workload *w, uint64_t seed, bool possible[][SIM_POLICIES])
 {
@@ -159,6 +182,7 @@ static int simulate_all(struct simulating *s)
     s->report.head.runs = runs;
     if (s->workload->warning[0] != '\0')
         sim_report_warn(&s->report, "%s", s->workload->warning);
+    warn_of_switching(s);
     for (size_t k = 0; k < s->n_schedulers; k++)
         find_possible(s, k, possible[k]);
     int status = tell_refused(s);
@@ -256,6 +280,8 @@ static int simulate(struct simulating *s)
     }
     if (status == DONE && sim_params_read(s->o->params, &s->params, &error) != MACHINE_OK)
         status = complain_of_machine("", &error);
+    if (status == DONE)
+        take_switching(s);
     if (status == DONE)
         status = open_workload(s, s->o->tables.seed, &s->workload);
     if (status == DONE)

@@ -65,7 +65,10 @@ static void cpu_flush(struct engine *e, struct engine_cpu *u)
     if (e->counts != NULL)
         count_cycles(e, u, c, dt);
     t->level_ps[c->level] += dt;
-    t->ideal_ps += ideal;
+    if (u->scheduling)
+        t->scheduling_ps += dt;
+    else
+        t->ideal_ps += ideal;
     if (u->remote) {
         t->remote_ps += dt;
         t->remote_ideal_ps += ideal;
@@ -136,7 +139,8 @@ static void cpu_begin(struct engine *e, struct engine_cpu *u, const struct engin
     u->ipc = s->ipc;
     u->stall = s->stall;
     u->level = e->class_level[u->class];
-    u->remote = u->level == 0;
+    u->scheduling = s->scheduling;
+    u->remote = u->level == 0 && !s->scheduling;
     u->left = s->amount;
     u->trigger_left = engine_trigger(e, u->class, u->ipc, u->left);
     u->demand = u->trigger_left == u->left ? u->level : 0;

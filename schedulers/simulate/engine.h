@@ -23,6 +23,7 @@ struct engine_segment {
     uint32_t task; /* SIM_IDLE: none */
     uint16_t ipc, stall;
     uint8_t class;
+    bool scheduling; /* work of the scheduler's own, on the task's behalf */
 };
 
 struct engine_cpu {
@@ -38,7 +39,7 @@ struct engine_cpu {
     uint16_t ipc, stall;
     uint8_t class, level; /* level: what the class demands */
     uint8_t demand;       /* now */
-    bool halted, throttled, remote, playing, interrupted;
+    bool halted, throttled, remote, scheduling, playing, interrupted;
     bool stale; /* its speed has to be set */
     unsigned core;
 };

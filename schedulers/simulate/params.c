@@ -10,6 +10,8 @@
 
 #include "util/list.h"
 
+const char *const sim_scheduling_cost_names[SIM_SCHEDULING_COSTS] = {"switch", "migration", "fault"};
+
 /* ---- what was bounded, and what is missing ---- */
 
 /* Once for each `what`. Out of memory: the bound is not listed. */

@@ -20,6 +20,10 @@ enum {
     SIM_CORE_CPUS_MAX = 8,  /* hyper-threads of one core */
 };
 
+/* What a scheduler's own work costs, each time. */
+enum sim_scheduling_cost { SIM_SWITCH, SIM_MIGRATION, SIM_FAULT, SIM_SCHEDULING_COSTS };
+extern const char *const sim_scheduling_cost_names[SIM_SCHEDULING_COSTS];
+
 #define SIM_PS_PER_US INT64_C(1000000)
 #define SIM_FOREVER INT64_MAX
 
@@ -82,6 +86,7 @@ struct sim_params {
     char *cpu, *source;     /* the processor's name; how the numbers came about, "" where the file is silent */
     unsigned levels, cores; /* 1 to SIM_LEVELS_MAX; the most active ones for which there are frequencies */
     bool modelled;
+    int64_t scheduling_ps[SIM_SCHEDULING_COSTS]; /* at the recorded frequency; below 0: not known */
     size_t n_bounds;
     struct sim_bound *bounds; /* parameters that were needed until now and were bounded */
 

@@ -204,6 +204,24 @@ static int read_throttle(const struct params_row *r, struct sim_params *p)
     return MACHINE_OK;
 }
 
+/* One of the costs of a scheduler's work, in the order of their names. */
+static int read_switching(const struct params_row *r, struct sim_params *p)
+{
+    const char *what = json_string_value(json_object_get(r->json, "what"));
+    double ns = 0, limits[2];
+    size_t i = 0;
+    while (what != NULL && i < SIM_SCHEDULING_COSTS && strcmp(what, sim_scheduling_cost_names[i]) != 0)
+        i++;
+    if (what == NULL || i == SIM_SCHEDULING_COSTS)
+        return row_wrong(r, "what", "is not one of: switch, migration, fault");
+    for (size_t k = i; k < SIM_SCHEDULING_COSTS; k++)
+        if (p->scheduling_ps[k] >= 0)
+            return row_wrong(r, "what", "is not in the order switch, migration, fault, each once");
+    int status = row_limited(r, "ns", true, -1e9, 1e9, limits, &ns);
+    p->scheduling_ps[i] = (int64_t)fmax(0, ns) * NS;
+    return status;
+}
+
 /* in an order in which what a row refers to has been read; keys: those by which its rows ascend */
 static const struct export_list {
     const char *name;
@@ -215,7 +233,8 @@ static const struct export_list {
                     {"costs", read_class_cost, {"from", "to", "active_cores"}},
                     {"level_costs", read_level_cost, {"from", "to", "active_cores"}},
                     {"level_relaxations", read_relaxation, {"from", "to", "mode"}},
-                    {"throttles", read_throttle, {"from", "to", "active_cores", "phase"}}};
+                    {"throttles", read_throttle, {"from", "to", "active_cores", "phase"}},
+                    {"switching", read_switching, {NULL}}};
 
 /* Checks that a row comes after the one before it. */
 static int check_order(const struct params_row *r, const struct export_list *list)
@@ -226,7 +245,7 @@ static int check_order(const struct params_row *r, const struct export_list *lis
         if (is != was)
             return is > was ? MACHINE_OK : row_wrong(r, list->keys[i], "is not in ascending order");
     }
-    return row_wrong(r, list->keys[0], "and the other keys equal those of the previous row");
+    return list->keys[0] == NULL ? MACHINE_OK : row_wrong(r, list->keys[0], "and the other keys equal those of the previous row");
 }
 
 static int read_lists(struct params_row *r, struct sim_params *p)
@@ -348,6 +367,8 @@ int sim_params_read(const char *path, struct sim_params **out, struct machine_er
     json_t *root = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
     struct params_row r = {.path = path, .root = root, .err = err};
     struct sim_params *p = calloc(1, sizeof(*p));
+    for (size_t i = 0; p != NULL && i < SIM_SCHEDULING_COSTS; i++)
+        p->scheduling_ps[i] = -1;
     int status = p == NULL      ? no_memory(&r)
                  : root == NULL ? machine_fail(err, MACHINE_BAD_INPUT, "", "%s:%d:%d: not JSON: %s", path, error.line,
                                                error.column, error.text)

@@ -52,10 +52,13 @@ static int check_scheduler(const struct sim_workload *w, enum sim_scheduler sche
                           sim_scheduler_names[scheduler], w->name);
     if (scheduler == SIM_CORE && !w->has_cookie)
         return error_line(why, size, "scheduler core needs the column cookie, which %s does not have", w->name);
-    if (scheduler == SIM_SPECIALIZE && !w->has_syscall)
-        return error_line(why, size, "scheduler specialize needs the column syscall, which %s does not have", w->name);
-    if (scheduler == SIM_SPECIALIZE && w->n_cores < 2)
-        return error_line(why, size, "scheduler specialize needs at least two cores; %s has one", w->name);
+    bool specializes = scheduler == SIM_SPECIALIZE || scheduler == SIM_SPECIALIZE_ALWAYS;
+    if (specializes && !w->has_syscall)
+        return error_line(why, size, "scheduler %s needs the column syscall, which %s does not have",
+                          sim_scheduler_names[scheduler], w->name);
+    if (specializes && w->n_cores < 2)
+        return error_line(why, size, "scheduler %s needs at least two cores; %s has one",
+                          sim_scheduler_names[scheduler], w->name);
     return 0;
 }
 
@@ -300,6 +303,7 @@ void sim_times_add(struct sim_times *a, const struct sim_times *b)
         a->level_ps[i] += b->level_ps[i];
     a->throttled_ps += b->throttled_ps;
     a->halted_ps += b->halted_ps;
+    a->scheduling_ps += b->scheduling_ps;
     a->ideal_ps += b->ideal_ps;
     a->remote_ps += b->remote_ps;
     a->remote_ideal_ps += b->remote_ideal_ps;

@@ -16,6 +16,7 @@ enum sim_scheduler {
     SIM_FAIR_ATTRIBUTE,
     SIM_CORE,
     SIM_SPECIALIZE,
+    SIM_SPECIALIZE_ALWAYS,
     SIM_SCHEDULERS
 };
 extern const char *const sim_scheduler_names[SIM_SCHEDULERS];
@@ -30,7 +31,7 @@ struct sim_observer {
     void (*piece)(void *self, unsigned core, int64_t from, int64_t to, unsigned level, unsigned permille);
     /* with a scheduler: a task ran on a CPU without an interruption */
     void (*ran)(void *self, unsigned cpu, uint32_t task, int64_t from, int64_t to);
-    /* with scheduler specialize: a core became wide, or other; at first, the last core alone is wide */
+    /* with scheduler specialize, specialize-always: a core became wide, or other; at first, the last core alone is wide */
     void (*kind)(void *self, unsigned core, int64_t at, bool wide);
     void *self;
 };
@@ -50,6 +51,7 @@ struct sim_options {
 struct sim_times {
     int64_t level_ps[SIM_LEVELS_MAX]; /* CPU time at each level, throttled and halted time included */
     int64_t throttled_ps, halted_ps;
+    int64_t scheduling_ps;                 /* CPU time of switches, migrations and faults; none of it is ideal */
     double ideal_ps;                       /* at level 0 with the same active cores */
     int64_t remote_ps;                     /* CPU time of work whose class demands level 0 */
     double remote_ideal_ps, remote_smt_ps; /* its ideal time, and what is lost to siblings */

@@ -34,6 +34,7 @@ void sim_report_begin(struct sim_report *r, const struct sim_params *p, const ch
                                        .cores = w->n_cores,
                                        .cpus = w->n_cpus,
                                        .active_cores = w->active_cores,
+                                       .scheduling_ps = p->scheduling_ps,
                                        .recorded_ghz = w->recorded / (1000.0 * SIM_UNITS_PER_MHZ)};
     bool failed = !r->head.workload || !r->head.tasks;
     for (size_t i = 0; i < w->n_tasks && !failed; i++) {
@@ -146,6 +147,7 @@ const struct sim_figure_kind sim_figure_kinds[SIM_FIGURES] = {
     [SIM_SWITCHES] = {"switches", SIM_COUNT | SIM_SCHEDULED},
     [SIM_MIGRATIONS] = {"migrations", SIM_COUNT | SIM_SCHEDULED},
     [SIM_CORE_CHANGES] = {"core_changes", SIM_COUNT | SIM_SCHEDULED},
+    [SIM_SCHEDULING] = {"scheduling_us", SIM_SCHEDULED},
     [SIM_FORCED_IDLE] = {"forced_idle_us", SIM_SCHEDULED},
 };
 
@@ -177,6 +179,7 @@ static double figure_value(const struct sim_result *run, enum sim_figure f, size
         [SIM_SWITCHES] = (double)run->switches,
         [SIM_MIGRATIONS] = (double)run->migrations,
         [SIM_CORE_CHANGES] = (double)run->core_changes,
+        [SIM_SCHEDULING] = figure_us(t->scheduling_ps),
         [SIM_FORCED_IDLE] = figure_us(run->forced_idle_ps),
     };
     return values[f];

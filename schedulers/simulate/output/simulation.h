@@ -25,6 +25,7 @@ struct sim_report_head {
     bool modelled, smt;
     unsigned levels, cores, cpus, active_cores; /* active_cores: 0: counted */
     double recorded_ghz;
+    const int64_t *scheduling_ps; /* struct sim_params' */
     uint64_t seed; /* of the first run */
     unsigned runs;
 };

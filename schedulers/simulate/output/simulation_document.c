@@ -113,6 +113,15 @@ static void make_results(const struct sim_report *r, struct table *t)
         results_row(r, &r->results[i], unit->us, t);
 }
 
+/* True: what a scheduler's own work costs is known, at least in part. */
+static bool knows_costs(const struct sim_report_head *h)
+{
+    bool known = false;
+    for (size_t i = 0; i < SIM_SCHEDULING_COSTS; i++)
+        known = known || h->scheduling_ps[i] >= 0;
+    return known;
+}
+
 static const char *make_schedulers(const struct sim_report *r, struct table *t)
 {
     const struct table_column columns[] = {policy_column,
@@ -123,7 +132,8 @@ static const char *make_schedulers(const struct sim_report *r, struct table *t)
                                            {"mean_ghz", "GHz", TABLE_REAL, false, 3},
                                            {"switches", "", TABLE_REAL, false, 0},
                                            {"migrations", "", TABLE_REAL, false, 0},
-                                           {"core_changes", "", TABLE_REAL, false, 0}};
+                                           {"core_changes", "", TABLE_REAL, false, 0},
+                                           {"scheduling", "%", TABLE_REAL, false, 2}};
     begin_table(t, "schedulers", r, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < r->n_results && sim_figure_schedulers(r); i++) {
         const struct sim_report_result *result = &r->results[i];
@@ -132,6 +142,10 @@ static const char *make_schedulers(const struct sim_report *r, struct table *t)
             put_percent_limits(t, sim_figure_kinds[f].name, sim_figure_of(result, f, SIM_TOTAL));
         for (enum sim_figure f = SIM_MEAN_GHZ; f <= SIM_CORE_CHANGES; f++)
             table_put_number(t, sim_figure_kinds[f].name, sim_figure_of(result, f, SIM_TOTAL).value);
+        if (knows_costs(&r->head))
+            put_percent(t, "scheduling",
+                        sim_figure_of(result, SIM_SCHEDULING, SIM_TOTAL).value /
+                            sim_figure_of(result, SIM_TIME, SIM_TOTAL).value);
     }
     return table_has_values(t, "slowdown") ? "Tasks that run no wide code, and what the scheduler did"
                                            : "What the scheduler did";
@@ -325,7 +339,8 @@ static void describe_schedulers(const struct sim_report *r, struct document *d)
                                                 {"mean GHz", "mean_ghz", PIVOT_PLAIN, NULL},
                                                 {"switches", "switches", PIVOT_PLAIN, NULL},
                                                 {"migrations", "migrations", PIVOT_PLAIN, NULL},
-                                                {"wide cores changed", "core_changes", PIVOT_PLAIN, NULL}};
+                                                {"wide cores changed", "core_changes", PIVOT_PLAIN, NULL},
+                                                {"own work %", "scheduling", PIVOT_PLAIN, NULL}};
     struct table t;
     const char *title = make_schedulers(r, &t);
     document_section(d, DOCUMENT_EVERYWHERE, "SCHEDULERS", NULL);

@@ -26,6 +26,12 @@ static void put_origin_of_simulation(json_t *root, const struct sim_report_head 
     json_lines_put_whole(root, "cores", h->cores, failed);
     json_lines_put_whole(root, "cpus", h->cpus, failed);
     json_lines_put_real(root, "recorded_ghz", h->recorded_ghz, failed);
+    for (size_t i = 0; i < SIM_SCHEDULING_COSTS; i++) {
+        char key[20];
+        double ps = (double)h->scheduling_ps[i];
+        snprintf(key, sizeof key, "%s_us", sim_scheduling_cost_names[i]);
+        json_lines_put_real(root, key, ps < 0 ? NAN : ps / SIM_PS_PER_US, failed);
+    }
     json_lines_put(root, "active_cores", h->active_cores ? json_integer(h->active_cores) : json_null(), failed);
     json_lines_put_whole(root, "seed", h->seed, failed);
     json_lines_put_whole(root, "runs", h->runs, failed);

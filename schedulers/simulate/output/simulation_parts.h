@@ -26,6 +26,7 @@ enum sim_figure {
     SIM_SWITCHES,
     SIM_MIGRATIONS,
     SIM_CORE_CHANGES,
+    SIM_SCHEDULING,
     SIM_FORCED_IDLE,
     SIM_FIGURES
 };

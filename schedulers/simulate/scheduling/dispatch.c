@@ -87,6 +87,20 @@ void dispatch_again(struct dispatch *d, unsigned cpu, bool forced)
     engine_interrupt(d->engine, cpu);
 }
 
+void dispatch_pay(struct dispatch *d, uint32_t task, enum sim_scheduling_cost what)
+{
+    int64_t ps = d->engine->params->scheduling_ps[what];
+    if (ps > 0)
+        d->task[task].owed += ps * d->workload->recorded;
+}
+
+/* A task begins or goes on with a slice on a CPU. */
+static void begin_slice(struct dispatch *d, unsigned cpu, uint32_t task)
+{
+    int64_t slice = d->rules->slice != NULL ? d->rules->slice(d, task) : DISPATCH_SLICE_PS;
+    timers_set(&d->timers, d->workload->n_tasks + cpu, d->engine->now + slice);
+}
+
 /* Charges a CPU's task for what it has run. */
 static void charge(struct dispatch *d, unsigned cpu)
 {
@@ -216,15 +230,20 @@ static void take_task(struct dispatch *d, unsigned cpu, uint32_t task)
 {
     struct dispatch_cpu *c = &d->cpu[cpu];
     struct dispatch_task *t = &d->task[task];
-    d->switches += c->last != task;
-    d->migrations += t->cpu != cpu && t->cpu != UINT_MAX;
+    bool switches = c->last != task, migrates = t->cpu != cpu && t->cpu != UINT_MAX;
+    d->switches += switches;
+    d->migrations += migrates;
+    if (migrates) /* includes the switch to it */
+        dispatch_pay(d, task, SIM_MIGRATION);
+    else if (switches)
+        dispatch_pay(d, task, SIM_SWITCH);
     t->cpu = cpu;
     t->state = DISPATCH_RUNNING;
     c->task = c->last = task;
     c->since = c->changed = d->engine->now;
     c->own = 0;
     d->n_idle--;
-    timers_set(&d->timers, d->workload->n_tasks + cpu, d->engine->now + DISPATCH_SLICE_PS);
+    begin_slice(d, cpu, task);
     if (d->rules->took != NULL)
         d->rules->took(d, cpu);
 }
@@ -373,9 +392,12 @@ static void count_idle(struct dispatch *d)
     d->idle_since = d->engine->now;
 }
 
+/* The task of a CPU begins its row or goes on with it, unless something else comes before. */
 static void begin_row(struct dispatch *d, unsigned cpu)
 {
     uint32_t task = d->cpu[cpu].task;
+    if (d->task[task].owed > 0)
+        return;
     bool stays = d->rules->row == NULL || d->rules->row(d, cpu);
     d->task[task].fresh = false;
     if (stays)
@@ -391,7 +413,9 @@ static void go_on(struct dispatch *d, unsigned cpu)
     uint32_t task = c->task;
     struct dispatch_task *t = &d->task[task];
     bool again = c->again, forced = c->forced;
-    t->left = engine_left(d->engine, cpu);
+    int64_t *work = t->owed > 0 ? &t->owed : &t->left;
+    *work = engine_left(d->engine, cpu);
+    t->owed = t->owed > 0 ? t->owed : 0;
     if (t->left <= 0)
         next_row(d, task);
     if (t->state != DISPATCH_RUNNING) {
@@ -440,8 +464,11 @@ bool scheduling_next(void *self, struct engine *e, unsigned cpu, struct engine_s
     if (c->task == SIM_IDLE)
         return false;
     const struct dispatch_task *t = &d->task[c->task];
-    *out = (struct engine_segment){
-        .amount = t->left, .task = c->task, .ipc = t->row.ipc, .stall = t->row.stall, .class = t->row.class};
+    if (t->owed > 0)
+        *out = (struct engine_segment){.amount = t->owed, .task = c->task, .class = SIM_NONE, .scheduling = true};
+    else
+        *out = (struct engine_segment){
+            .amount = t->left, .task = c->task, .ipc = t->row.ipc, .stall = t->row.stall, .class = t->row.class};
     return true;
 }
 
@@ -476,13 +503,13 @@ static void end_slice(struct dispatch *d, unsigned cpu)
     if (task == SIM_IDLE || d->cpu[cpu].again)
         return;
     charge(d, cpu);
-    timers_set(&d->timers, d->workload->n_tasks + cpu, d->engine->now + DISPATCH_SLICE_PS);
     make_ready(d, task);
     if (d->rules->invoked != NULL)
         d->rules->invoked(d, cpu);
     uint32_t chosen = choose_task(d, cpu);
     ready_remove(&d->ready, task, d->task[task].vruntime);
     d->task[task].state = DISPATCH_RUNNING;
+    begin_slice(d, cpu, task);
     if (chosen != task)
         dispatch_again(d, cpu, false);
 }

@@ -37,15 +37,16 @@ enum dispatch_state { DISPATCH_BLOCKED, DISPATCH_READY, DISPATCH_RUNNING, DISPAT
 struct dispatch_task {
     int64_t vruntime, penalty; /* ps; penalty: to be added */
     int64_t left;              /* of its row: work */
+    int64_t owed;              /* for switches, migrations and faults: work that comes before */
     int64_t cpu_ps;            /* CPU time */
     struct sim_row row;
     enum dispatch_state state;
     bool fresh;   /* its row has not begun */
     unsigned cpu; /* where it runs or ran last; UINT_MAX: nowhere yet */
     /* specialize */
-    bool wide, uses;                  /* it is taken to be wide; its row uses 512-bit registers */
-    double shorts;                    /* moving average: 1 for each short phase that was not wide, else 0 */
-    int64_t quiet_since, phase_since; /* CPU time at the end of 512-bit code, and when it was taken to be not wide */
+    bool wide;                       /* it is taken to be wide */
+    double shorts;                   /* moving average: 1 for each short phase that was not wide, else 0 */
+    int64_t wide_since, phase_since; /* CPU time when it was last taken to be wide, and not wide */
 };
 
 struct dispatch_cpu {
@@ -73,6 +74,8 @@ struct dispatch_rules {
     bool (*row)(struct dispatch *d, unsigned cpu);
     /* A CPU has taken a task. NULL: nothing. */
     void (*took)(struct dispatch *d, unsigned cpu);
+    /* The time, in ps and above 0, for which a task keeps its CPU. NULL: DISPATCH_SLICE_PS. */
+    int64_t (*slice)(const struct dispatch *d, uint32_t task);
     /* The part of a CPU time that is not to count. NULL: none. */
     int64_t (*lost)(struct dispatch *d, unsigned cpu, int64_t ps);
 };
@@ -103,7 +106,8 @@ struct dispatch {
     unsigned own_level[SIM_CLASSES]; /* of the registers that a class uses */
     uint32_t *last_user;             /* by core and level; NULL: nobody is to pay */
     /* specialize */
-    bool *wide; /* by core */
+    bool always; /* system calls end wide phases however short the others are */
+    bool *wide;  /* by core */
     unsigned n_wide;
     int64_t wide_changed;
 };
@@ -115,6 +119,9 @@ bool dispatch_core_idle(const struct dispatch *d, unsigned core);
 /* The time that a task has been charged for, and in full the time that it has run since. */
 int64_t dispatch_vruntime(const struct dispatch *d, uint32_t task);
 int64_t dispatch_cpu_time(const struct dispatch *d, uint32_t task);
+
+/* What a scheduler does to a task costs that before it goes on. */
+void dispatch_pay(struct dispatch *d, uint32_t task, enum sim_scheduling_cost what);
 
 /* At this instant the CPU chooses again; forced: its task must leave, and is looked at as gone already. */
 void dispatch_again(struct dispatch *d, unsigned cpu, bool forced);

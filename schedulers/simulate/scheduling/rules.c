@@ -223,7 +223,7 @@ static const struct dispatch_rules cookies_rules = {
 
 #define SPECIALIZE_CHANGE_PS (20000 * SIM_PS_PER_US)  /* G, 6.2.2: at most one change in this time */
 #define SPECIALIZE_SHORT_PS (100 * SIM_PS_PER_US)     /* G, 6.2.4: phases that are not worth a migration */
-#define SPECIALIZE_TIMEOUT_PS (10000 * SIM_PS_PER_US) /* assumed */
+#define SPECIALIZE_TIMEOUT_PS (10000 * SIM_PS_PER_US) /* G, 6.2.4: there is one; how long it is: assumed */
 #define SPECIALIZE_WEIGHT 0.25                        /* of the last phase in the average; assumed */
 
 /* One wide core. False: out of memory. */
@@ -345,31 +345,26 @@ static void become_wide(struct dispatch *d, uint32_t task)
     bool is_short = dispatch_cpu_time(d, task) - t->phase_since < SPECIALIZE_SHORT_PS;
     t->shorts += SPECIALIZE_WEIGHT * ((is_short ? 1 : 0) - t->shorts);
     t->wide = true;
+    t->wide_since = dispatch_cpu_time(d, task);
 }
 
-/* Its last 512-bit code was long ago. */
-static bool is_quiet(const struct dispatch *d, uint32_t task)
+/* CPU time until a wide task counts as other, whatever it ran: wide cores do not notice 512-bit code. */
+static int64_t until_timeout(const struct dispatch *d, uint32_t task)
 {
-    const struct dispatch_task *t = &d->task[task];
-    return !t->uses && dispatch_cpu_time(d, task) - t->quiet_since >= SPECIALIZE_TIMEOUT_PS;
+    return SPECIALIZE_TIMEOUT_PS - (dispatch_cpu_time(d, task) - d->task[task].wide_since);
 }
 
 static bool specialize_row(struct dispatch *d, unsigned cpu)
 {
     uint32_t task = d->cpu[cpu].task;
     struct dispatch_task *t = &d->task[task];
-    bool was = t->wide;
-    if (!t->fresh)
-        return true;
-    if (t->uses)
-        t->quiet_since = dispatch_cpu_time(d, task);
-    t->uses = t->row.class == SIM_512LIGHT || t->row.class == SIM_512HEAVY;
-    if (t->wide && ((t->row.syscall && t->shorts <= 0.5) || is_quiet(d, task)))
+    bool was = t->wide, uses = t->row.class == SIM_512LIGHT || t->row.class == SIM_512HEAVY;
+    if (t->wide && t->fresh && t->row.syscall && (d->always || t->shorts <= 0.5))
         become_other(d, task);
-    if (t->uses && !t->wide) {
+    if (uses && !t->wide && !on_wide_core(d, cpu)) {
+        dispatch_pay(d, task, SIM_FAULT);
         become_wide(d, task);
-        if (!on_wide_core(d, cpu))
-            consider_kind(d, cpu);
+        consider_kind(d, cpu);
     }
     return t->wide ? on_wide_core(d, cpu) : !was || !on_wide_core(d, cpu);
 }
@@ -402,7 +397,7 @@ static bool other_cpu_idles(const struct dispatch *d)
 static void specialize_invoked(struct dispatch *d, unsigned cpu)
 {
     uint32_t task = d->cpu[cpu].task; /* its slice has ended; SIM_IDLE: the CPU has none */
-    if (task != SIM_IDLE && d->task[task].wide && is_quiet(d, task))
+    if (task != SIM_IDLE && d->task[task].wide && until_timeout(d, task) <= 0)
         become_other(d, task);
     consider_kind(d, cpu);
     if (task == SIM_IDLE && !on_wide_core(d, cpu) && first_ready(d, false) == SIM_IDLE)
@@ -433,7 +428,14 @@ static int64_t specialize_lead(const struct dispatch *d, unsigned cpu, uint32_t 
     return runs_wide ? -1 : lead;
 }
 
+static int64_t specialize_slice(const struct dispatch *d, uint32_t task)
+{
+    int64_t left = d->task[task].wide ? until_timeout(d, task) : DISPATCH_SLICE_PS;
+    return left > 0 && left < DISPATCH_SLICE_PS ? left : DISPATCH_SLICE_PS;
+}
+
 static const struct dispatch_rules specialize_rules = {.fits = specialize_fits,
+                                                       .slice = specialize_slice,
                                                        .choose = specialize_choose,
                                                        .lead = specialize_lead,
                                                        .invoked = specialize_invoked,
@@ -445,9 +447,11 @@ bool rules_init(struct dispatch *d, struct sim_params *p, enum sim_scheduler sch
                                                                        [SIM_FAIR_SUBTRACT] = &fair_subtract_rules,
                                                                        [SIM_FAIR_ATTRIBUTE] = &fair_attribute_rules,
                                                                        [SIM_CORE] = &cookies_rules,
-                                                                       [SIM_SPECIALIZE] = &specialize_rules};
+                                                                       [SIM_SPECIALIZE] = &specialize_rules,
+                                                                       [SIM_SPECIALIZE_ALWAYS] = &specialize_rules};
     d->rules = rules[scheduler];
-    if (scheduler == SIM_SPECIALIZE)
+    d->always = scheduler == SIM_SPECIALIZE_ALWAYS;
+    if (d->rules == &specialize_rules)
         return specialize_init(d);
     if (scheduler == SIM_FAIR_SUBTRACT || scheduler == SIM_FAIR_ATTRIBUTE)
         return fair_init(d, p, scheduler == SIM_FAIR_ATTRIBUTE);
