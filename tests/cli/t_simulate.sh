@@ -127,6 +127,36 @@ run --simulate "$tmp/bad.csv" --params "$params"
 refused "an unknown class" 'bad.csv:5.*class'
 run --simulate "$tmp/one.csv" --params "$params" --policy stock --timeout 5
 refused "--timeout without its policy" 'policy timeout'
+run --simulate "$tmp/one.csv" --params "$params" --switching 1,2,3
+refused "--switching without a scheduler" 'no --scheduler'
+for times in 1,2 1,2,3,4 1,x,3 -1,2,3 1,,3 ''; do
+    run --simulate web-server --params "$params" --scheduler fair --switching "$times"
+    refused "--switching '$times'" 'SWITCH,MIGRATION,FAULT'
+done
+# with_switching ROWS: an export with this list of costs
+with_switching() {
+    sed "s/^  \"missing\": \[/  \"switching\": [$1],\n&/" "$params" >"$tmp/switching.json"
+    grep -q '"switching"' "$tmp/switching.json" || echo "no list was added" >&2
+    run --simulate web-server --params "$tmp/switching.json" --scheduler fair --policy stock --runs 1 --json costs.json
+}
+with_switching '{"what": "switch", "ns": 2000}, {"what": "migration", "ns": 8000}, {"what": "fault", "ns": 500}'
+verdict "costs of the export" \
+    test "$(grep -o '"\(switch\|migration\|fault\)_us": [0-9.]*' costs.json | tr '\n' ' ')" \
+    = '"switch_us": 2.0 "migration_us": 8.0 "fault_us": 0.5 '
+verdict "... nothing to note" lacks_output 'cost nothing here'
+with_switching '{"what": "migration", "ns": 8000}'
+verdict "what the export does not say is named" grep -q 'cost nothing here: switch, fault' "$out"
+verdict "... and null" grep -q '"switch_us": null' costs.json
+with_switching '{"what": "fault", "ns": 1}, {"what": "switch", "ns": 1}'
+refused "costs in another order" "switching\[1\]: 'what' is not in the order"
+with_switching '{"what": "yield", "ns": 1}'
+refused "an unknown cost" "switching\[0\]: 'what' is not one of"
+with_switching '{"what": "fault"}'
+refused "a cost without a value" "switching\[0\]: 'ns' is missing"
+run --simulate web-server --params "$params" --scheduler fair,specialize-always --policy stock --runs 1 \
+    --switching 2,8,1 --json costs.json
+verdict "--switching costs CPU time" less 0 "$(number costs.json stock scheduling_us)"
+clean
 cp "$tmp/one.csv" own.csv
 run --simulate own.csv --params "$params" --json own.csv
 refused "an output that is the workload" 'overwritten'

@@ -58,6 +58,7 @@ void small_report_begin(struct sim_report *r, unsigned runs, const char *const n
                                       .cores = 1,
                                       .cpus = 1,
                                       .recorded_ghz = 2.8,
+                                      .scheduling_ps = {3 * SIM_PS_PER_US / 2, -1, -1},
                                       .seed = 5,
                                       .runs = runs}};
     r->head.workload = strdup("tiny");

@@ -34,8 +34,8 @@ void sim_report_begin(struct sim_report *r, const struct sim_params *p, const ch
                                        .cores = w->n_cores,
                                        .cpus = w->n_cpus,
                                        .active_cores = w->active_cores,
-                                       .scheduling_ps = p->scheduling_ps,
                                        .recorded_ghz = w->recorded / (1000.0 * SIM_UNITS_PER_MHZ)};
+    memcpy(r->head.scheduling_ps, p->scheduling_ps, sizeof r->head.scheduling_ps);
     bool failed = !r->head.workload || !r->head.tasks;
     for (size_t i = 0; i < w->n_tasks && !failed; i++) {
         r->head.tasks[i] = strdup(w->tasks[i].name);

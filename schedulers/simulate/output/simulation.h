@@ -25,7 +25,7 @@ struct sim_report_head {
     bool modelled, smt;
     unsigned levels, cores, cpus, active_cores; /* active_cores: 0: counted */
     double recorded_ghz;
-    const int64_t *scheduling_ps; /* struct sim_params' */
+    int64_t scheduling_ps[SIM_SCHEDULING_COSTS]; /* each of a scheduler's switches and so on; below 0: not known */
     uint64_t seed; /* of the first run */
     unsigned runs;
 };
