@@ -384,12 +384,13 @@ static const struct option_row option_table[] = {
     {"policy", "LIST", "Of stock,timeout,oracle,software,learned,never (default: all)", WITH_SIMULATE,
      .take = option_take_policies},
     {"scheduler", "LIST",
-     "Of fair,fair-subtract,fair-attribute,core,specialize,specialize-always: tasks are rescheduled (default: they run "
-     "where they were recorded)",
+     "Of fair, fair-subtract, fair-attribute, core, specialize, specialize-always: tasks are rescheduled (default: "
+     "they "
+     "run where they were recorded)",
      WITH_SIMULATE, .take = option_take_schedulers},
     {"switching", "SWITCH,MIGRATION,FAULT",
-     "With --scheduler: what each costs a task, microseconds (default: as the export says, from --table switching)",
-     WITH_SIMULATE, .take = option_take_switching},
+     "With --scheduler: what each costs a task, microseconds (default: as the export says)", WITH_SIMULATE,
+     .take = option_take_switching},
     {"smt", "on|off", "Whether siblings share a core (default: if they are known)", WITH_SIMULATE, .take = take_on_off,
      AT(simulate.smt)},
     {"recorded-ghz", "GHZ", "The constant frequency at which the workload was recorded", WITH_SIMULATE,
