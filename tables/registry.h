@@ -21,7 +21,8 @@
     X(variability)     \
     X(wake)            \
     X(cores)           \
-    X(burst)
+    X(burst)           \
+    X(classes)
 /* clang-format on */
 
 #define TABLE_KIND_DECLARED(name) extern const struct table_kind table_##name;

@@ -82,6 +82,7 @@ static const struct {
      "cpu! kernel!$ core$ freq_ghz*/GHz.4 ratio*.4 freq_all_ghz*/GHz.4 throttle$ first_rate*.3 group n discarded"},
     {"burst", "kernel!$ count! every_us!/us.0 loss*.4 cold_us*/us.3 warm_us*/us.3 saves_us*/us.3 saves128_us*/us.3 "
               "breakeven*.0 breakeven128*.0 n discarded interrupted null*.4"},
+    {"classes", "kernel!$ density! ratio*.4 class level n discarded"},
 };
 
 static void describe_columns(const struct table_kind *k, char *text, size_t size)
