@@ -18,7 +18,7 @@
 enum {
     MODEL_TEXT_MAX = 96,
     MODEL_NAME_SIZE = 24,
-    MODEL_LEVELS_MAX = 3, /* the license counters know levels 0, 1 and 2 */
+    MODEL_LEVELS_MAX = 5, /* Granite Rapids has as many turbo classes (intel/PerfSpect, issue 211) */
     MODEL_CLASSES_MAX = 8,
     MODEL_TURBO_MAX = 64,
     MODEL_STEPS_MAX = 8,

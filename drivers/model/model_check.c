@@ -48,7 +48,10 @@ static int check_turbo(const struct check *p)
 /* Event 28H counts level 0 by umask 07H, level 1 by 18H, level 2 by 20H (Gottschlag's dissertation, table 3.2). */
 static int check_umask(const struct check *p, const struct model_class *c)
 {
-    static const unsigned level_masks[MODEL_LEVELS_MAX] = {0x07, 0x18, 0x20};
+    static const unsigned level_masks[] = {0x07, 0x18, 0x20};
+    if (p->model->counts_licenses && c->level >= sizeof level_masks / sizeof *level_masks)
+        return fail(p, c->line, "level", "class %s is at level %u, which event 28H does not count; licences = no would work",
+                    c->name, c->level);
     if (p->model->counts_licenses && !(c->umask & level_masks[c->level]))
         return fail(p, c->line, "umask",
                     "class %s is at level %u, which event 28H counts by umask %02XH; a bit of it would work", c->name,

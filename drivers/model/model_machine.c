@@ -264,7 +264,7 @@ static int model_speed_select(struct machine *machine, struct rated_limits *out,
     if (!m->speed_select || m->n_turbo > MSR_TURBO_ROWS_MAX)
         return machine_fail(err, MACHINE_CANNOT, "speed_select = yes in section [cpu] of its model file",
                             "the modelled %s has no Speed Select", m->cpu_name);
-    for (size_t level = 0; level < m->n_levels && level < MODEL_LEVELS_MAX; level++) {
+    for (size_t level = 0; level < m->n_levels && level < RATED_BASES; level++) {
         struct rated_table *t = &out->tables[level];
         snprintf(t->name, sizeof t->name, "%s", rated_base_name(level));
         for (t->n = 0; t->n < m->n_turbo; t->n++)

@@ -220,7 +220,7 @@ TEST(frequencies_and_cores)
         {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 37 3.6 3.5", NULL, "turbo_ghz.1-2", "0.1 to 10", 0},
         {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 3.7 3.6 0.05", NULL, "turbo_ghz.1-2", "0.1 to 10", 0},
         {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 3.7 3.6", NULL, "turbo_ghz.1-2", "one for each level", 0},
-        {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 4 3.7 3.6 3.5", NULL, "turbo_ghz.1-2", "more than 3 levels",
+        {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 4 3.9 3.8 3.7 3.6 3.5", NULL, "turbo_ghz.1-2", "more than 5 levels",
          0},
         {"turbo_ghz.1-2 =", "turbo_ghz.2-1 =", NULL, "turbo_ghz.2-1", "backwards; write 1-2", 0},
         {"turbo_ghz.1-2 =", "turbo_ghz.0-2 =", NULL, "turbo_ghz.0-2", "1 to 1024", 0},
@@ -246,12 +246,42 @@ TEST(frequencies_and_cores)
     CHECK_ALL(r);
 }
 
+/* As many levels as there may be, of which the counters know three. */
+TEST(five_levels_need_no_counters)
+{
+    static struct model m;
+    char *base = malloc(TEXT_SIZE), *text = calloc(2, TEXT_SIZE);
+    struct machine_error err;
+    assert_true(base && text);
+    base_text(base);
+    for (char *line = strtok(base, "\n"); line; line = strtok(NULL, "\n")) {
+        bool levels = strstr(line, "_ghz") == line + 4 || strncmp(line, "turbo_ghz.", 10) == 0;
+        size_t used = strlen(text), before = strcspn(line, "#");
+        snprintf(text + used, 2 * TEXT_SIZE - used, "%.*s%s%s\n", (int)before, line, levels ? " 1.2 1.1 " : "",
+                 line + before);
+    }
+    if (model_parse(text, strlen(text), "a.model", &m, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(m.n_levels, 5);
+    char *heavy = strstr(text, "[class heavy512]\nlevel = 2");
+    assert_non_null(heavy);
+    heavy[strlen("[class heavy512]\nlevel = ")] = '4';
+    assert_int_equal(model_parse(text, strlen(text), "a.model", &m, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "class heavy512 is at level 4, which event 28H does not count; licences = no"));
+    memcpy(strstr(text, "licences = yes"), "licences = no ", 14);
+    if (model_parse(text, strlen(text), "a.model", &m, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(m.classes[4].level, 4);
+    free(base);
+    free(text);
+}
+
 TEST(classes_demands_and_transitions)
 {
     static const struct refusal r[] = {
         {"level = 0 ", "level = 1 ", "[class narrow]", "level", "from level 0 up", -1},
         {"level = 1 ", "level = 0 ", "[class light512]", "level", "in the order", -1},
-        {"level = 1 ", "level = 3 ", "[class light512]", "level", "0 to 2", 0},
+        {"level = 1 ", "level = 5 ", "[class light512]", "level", "0 to 4", 0},
         {"umask = 0x04 ", "umask = 0x06 ", NULL, "umask", "0x02, 0x04", 0},
         {"umask = 0x04 ", "umask = 0x01 ", NULL, "umask", "0x02, 0x04", 0},
         {"umask = 0x04 ", "umask = 0x40 ", NULL, "umask", "0 to 32", 0},

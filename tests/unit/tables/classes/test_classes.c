@@ -99,6 +99,44 @@ TEST(test_densities_are_bisected)
     }
 }
 
+/* A processor with five classes, as Granite Rapids has (intel/PerfSpect, issue 211: of its first bucket). */
+static void load_five(struct model *m)
+{
+    static const double ghz[] = {3.8, 3.6, 3.5, 3.3, 2.9};
+    rig_load("xeon-gold-6130", m);
+    m->counts_licenses = false;
+    m->n_levels = 5;
+    for (size_t i = 0; i < m->n_turbo; i++)
+        memcpy(m->turbo[i].ghz, ghz, sizeof ghz);
+    for (unsigned i = 0; i < m->n_classes; i++)
+        m->classes[i].level = i;
+}
+
+TEST(test_five_classes_are_told_apart)
+{
+    struct model m;
+    struct table t;
+    struct tables_options o = classes_options(4);
+    static const struct {
+        const char *kernel;
+        int dense, sparse;
+    } cases[] = {{"64add", 0, -1}, {"128fma", 0, 0}, {"256or", 1, 1},
+                 {"256fma", 2, 1}, {"512or", 3, 3},  {"512fma", 4, 3}};
+    load_five(&m);
+    rig_measure(&table_classes, &m, &o, &t);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(class_at(&t, cases[i].kernel, 1), cases[i].dense);
+        assert_int_equal(class_at(&t, cases[i].kernel, 256), cases[i].sparse);
+    }
+    table_free(&t);
+    rig_measure(&table_frequency, &m, &o, &t);
+    for (size_t row = 0; row < t.n_rows; row++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            if (table_says(&t, row, "kernel", cases[i].kernel))
+                assert_int_equal((int)table_number(&t, row, "level"), cases[i].dense);
+    table_free(&t);
+}
+
 /* With one core active the slow class is only a little slower: 3.7, 3.7 and 3.5 GHz. */
 TEST(test_active_cores_are_as_requested)
 {
