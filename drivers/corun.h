@@ -27,7 +27,7 @@ struct corun_background {
 /* What one run took; NaN: not measured. */
 struct corun_seen {
     double time_s, cpu_s; /* until it was complete; on a CPU */
-    double ghz;           /* the frequency: of a command, of its CPU right after its end, while the others still run */
+    double ghz; /* the mean frequency of its CPU; of a short command, right after its end, while the others still run */
 };
 
 /* Who runs the work once. MACHINE_OK, or fills *err and returns its status. */

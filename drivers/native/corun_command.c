@@ -23,8 +23,11 @@
 #include "util/order.h"
 
 enum {
-    CHAINS = 200,      /* of each length after a run: about 0.7 ms at 3 GHz */
-    STOP_EVERY_MS = 50 /* between two looks whether to stop */
+    CHAINS = 200,  /* of each length after a short run: about 0.7 ms at 3 GHz */
+    SAMPLE_MS = 5, /* between two chains during a run: they take a thousandth of the CPU's time, beside whatever code */
+    SAMPLES_MOST = 2048, /* that are kept; then every second one, at half the rate */
+    SAMPLES_LEAST = 20,  /* fewer say less than chains after the run */
+    STOP_EVERY = 10      /* so many samples between two looks whether to stop */
 };
 static const double SLICE_US = 100;       /* background code looks so often whether to end */
 static const useconds_t SETTLE_US = 3000; /* before the command begins: a level is reached within 0.7 ms (G 3.2.2) */
@@ -125,33 +128,75 @@ void corun_command_close(struct corun_command *c)
 
 /* ---- one run ---- */
 
-/* Of the CPU that this thread runs on: pairs of dependent chains, whose difference no cost of reading is in. */
+/* A pair of dependent chains on the CPU of this thread: the difference of their ticks, without the cost of reading. */
+static double chain_ticks(void)
+{
+    uint64_t begin, end = kernel_chain_steady_long(&begin);
+    const double both = (double)(end - begin);
+    end = kernel_chain_steady_short(&begin);
+    return both - (double)(end - begin);
+}
+
 static double chain_ghz(const struct corun_command *c)
 {
     double ticks[CHAINS], scratch[CHAINS];
-    for (size_t i = 0; i < CHAINS; i++) {
-        uint64_t begin, end = kernel_chain_steady_long(&begin);
-        ticks[i] = (double)(end - begin);
-        end = kernel_chain_steady_short(&begin);
-        ticks[i] -= (double)(end - begin);
-    }
+    for (size_t i = 0; i < CHAINS; i++)
+        ticks[i] = chain_ticks();
     memcpy(scratch, ticks, sizeof ticks);
     const double middle = order_median(scratch, CHAINS);
     const double mean = order_stepped_mean(ticks, CHAINS, middle, c->setup.tsc_step, scratch);
     return 1e-9 * c->setup.tsc_hz * (CHAIN_STEADY_LONG_ADDS - CHAIN_STEADY_SHORT_ADDS) / mean;
 }
 
+/* Chains during a run, evenly spread over it. */
+struct chain_samples {
+    size_t n, every, seen; /* one of every so many is kept */
+    double ticks[SAMPLES_MOST];
+};
+
+static void take_sample(struct chain_samples *s)
+{
+    const double ticks = chain_ticks();
+    if (s->seen++ % s->every != 0)
+        return;
+    if (s->n == SAMPLES_MOST) {
+        for (s->n = 0; s->n < SAMPLES_MOST / 2; s->n++)
+            s->ticks[s->n] = s->ticks[2 * s->n];
+        s->every *= 2;
+    }
+    s->ticks[s->n++] = ticks;
+}
+
+/* The mean frequency of the run; NaN: it was too short. Chains that were interrupted take far longer than most. */
+static double mean_ghz(const struct corun_command *c, const struct chain_samples *s)
+{
+    double scratch[SAMPLES_MOST], sum = 0;
+    size_t n = 0;
+    memcpy(scratch, s->ticks, s->n * sizeof *scratch);
+    const double middle = order_median(scratch, s->n);
+    for (size_t i = 0; i < s->n; i++)
+        if (fabs(s->ticks[i] - middle) < middle / 2) {
+            sum += 1 / s->ticks[i];
+            n++;
+        }
+    const double hz = c->setup.tsc_hz * (CHAIN_STEADY_LONG_ADDS - CHAIN_STEADY_SHORT_ADDS);
+    return s->n < SAMPLES_LEAST ? NAN : 1e-9 * hz * sum / (double)n;
+}
+
 /* Waits for a command, which is killed with what it has started where the caller is to stop. False: it was. */
-static bool wait_for_end(const struct corun_command *c, pid_t pid, int *status, struct rusage *used)
+static bool wait_for_end(const struct corun_command *c, pid_t pid, struct chain_samples *samples, int *status,
+                         struct rusage *used)
 {
     const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd end = {.fd = fd, .events = POLLIN};
     bool stopped = false;
-    while (fd >= 0 && poll(&end, 1, STOP_EVERY_MS) <= 0 && !stopped)
-        if (c->setup.stop != NULL && c->setup.stop()) {
+    for (unsigned i = 1; fd >= 0 && poll(&end, 1, SAMPLE_MS) <= 0 && !stopped; i++) {
+        take_sample(samples);
+        if (i % STOP_EVERY == 0 && c->setup.stop != NULL && c->setup.stop()) {
             (void)kill(-pid, SIGKILL);
             stopped = true;
         }
+    }
     while (wait4(pid, status, 0, used) < 0 && errno == EINTR) {
     }
     (void)kill(-pid, SIGKILL); /* what it has left behind would disturb the next run */
@@ -169,16 +214,17 @@ static int run_once(const struct corun_command *c, struct corun_seen *out, struc
 {
     const char *name = c->setup.argv[0];
     const double begin = clock_seconds(CLOCK_MONOTONIC);
+    struct chain_samples samples = {.every = 1};
     struct rusage used;
     int status = 0;
     pid_t pid;
     const int error = child_start(c->path, c->setup.argv, environ, c->nothing, c->nothing, c->nothing, true, &pid);
     if (error != 0)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "cannot execute '%s': %s", name, strerror(error));
-    const bool complete = wait_for_end(c, pid, &status, &used);
+    const bool complete = wait_for_end(c, pid, &samples, &status, &used);
     *out = (struct corun_seen){.time_s = clock_seconds(CLOCK_MONOTONIC) - begin,
                                .cpu_s = seconds_of(&used.ru_utime) + seconds_of(&used.ru_stime),
-                               .ghz = NAN};
+                               .ghz = mean_ghz(c, &samples)};
     if (!complete)
         return machine_fail(err, MACHINE_FAILED, "", "stopped");
     if (WIFSIGNALED(status))
@@ -191,7 +237,7 @@ static int run_once(const struct corun_command *c, struct corun_seen *out, struc
     return MACHINE_OK;
 }
 
-/* The frequency is that of the command's CPU, from which a thread of a package may have moved away. */
+/* The frequency right after a run is that of the command's CPU, from which a thread of a package may have moved away. */
 static double ghz_there(const struct corun_command *c)
 {
     struct cpu_mask before;
@@ -222,7 +268,7 @@ int corun_command_run(void *data, const struct corun_background *b, struct corun
         return status;
     usleep(SETTLE_US);
     status = run_once(c, out, err);
-    if (status == MACHINE_OK)
+    if (status == MACHINE_OK && isnan(out->ghz))
         out->ghz = ghz_there(c);
     corunners_stop(others);
     return status;
