@@ -10,6 +10,7 @@
 #include "probes/switching.h"
 #include "tables/registry.h"
 #include "tables/table/estimates.h"
+#include "util/text_list.h"
 
 /* Rounds without --runs, at least: a median of 15 has limits even where half of them are disturbed. */
 enum { ROUNDS = 15 };
@@ -109,36 +110,36 @@ static struct estimate cost_of(const struct table *t, enum switching_what what)
     return row < t->n_rows ? estimates_of_table(t, row, "us") : (struct estimate){NAN, NAN, NAN};
 }
 
-/* "A migration to another CPU costs 34.1 [33.8, 34.6] us", and whether that is more than nothing. */
-static void tell_one(FILE *out, const struct table *t, enum switching_what what)
+/* True if the limits of a cost do not lie above those of its null. */
+static bool is_nothing(const struct table *t, enum switching_what what)
 {
-    static const char *const subjects[SWITCHING_KINDS] = {"A switch between two threads", "A migration to another CPU",
-                                                          "A fault that the kernel resolves"};
-    char text[2][ESTIMATE_TEXT_MAX];
     const size_t row = table_find(t, "what", what_names[what]);
     const struct estimate us = cost_of(t, what);
-    if (!isfinite(us.value))
-        return;
-    fprintf(out, "%s costs %s us", subjects[what], estimates_text(&us, 2, text[0]));
-    const struct estimate null = estimates_of_table(t, row, "null_us");
-    if (estimates_known(&us) && estimates_known(&null) && !estimates_above(&us, &null))
-        fprintf(out, ", which is not told from nothing (%s us); a quieter machine or more --runs would help",
-                estimates_text(&null, 2, text[1]));
-    fputs(".\n", out);
+    const struct estimate null = row < t->n_rows ? estimates_of_table(t, row, "null_us") : us;
+    return estimates_known(&us) && estimates_known(&null) && !estimates_above(&us, &null);
 }
 
 static void findings(FILE *out, const struct table *t)
 {
-    char text[ESTIMATE_TEXT_MAX];
-    const struct estimate move = cost_of(t, SWITCHING_MIGRATION), fault = cost_of(t, SWITCHING_FAULT);
+    char text[ESTIMATE_TEXT_MAX], nothing[60] = "";
+    const struct estimate move = cost_of(t, SWITCHING_MIGRATION), fault = cost_of(t, SWITCHING_FAULT),
+                          swap = cost_of(t, SWITCHING_SWITCH);
     const struct estimate change = {2 * move.value + fault.value, 2 * move.lo + fault.lo, 2 * move.hi + fault.hi};
-    for (unsigned what = 0; what < SWITCHING_KINDS; what++)
-        tell_one(out, t, (enum switching_what)what);
     if (isfinite(change.value))
         fprintf(out,
-                "A task that runs wide code elsewhere and comes back costs at least %s us: two migrations and a fault, "
-                "without what the caches lose.\n",
-                estimates_text(&change, 2, text));
+                "A task that begins to run wide code and ends costs at least %s us, where only some cores may run it: "
+                "two migrations and a fault, without what the caches lose.\n",
+                estimates_text(&change, 1, text));
+    if (isfinite(swap.value))
+        fprintf(out, "A switch between two threads costs %s us.\n", estimates_text(&swap, 2, text));
+    for (unsigned what = 0; what < SWITCHING_KINDS; what++)
+        if (is_nothing(t, (enum switching_what)what))
+            text_list_add(nothing, sizeof nothing, ", ", "%s", what_names[what]);
+    if (nothing[0])
+        fprintf(out,
+                "Not told from nothing, as two blocks without it differ as much: %s; a quieter machine or more --runs "
+                "would help.\n",
+                nothing);
 }
 
 static const struct picture pictures[] = {
