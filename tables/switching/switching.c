@@ -126,10 +126,11 @@ static void findings(FILE *out, const struct table *t)
                           swap = cost_of(t, SWITCHING_SWITCH);
     const struct estimate change = {2 * move.value + fault.value, 2 * move.lo + fault.lo, 2 * move.hi + fault.hi};
     if (isfinite(change.value))
-        fprintf(out,
-                "A task that begins to run wide code and ends costs at least %s us, where only some cores may run it: "
-                "two migrations and a fault, without what the caches lose.\n",
-                estimates_text(&change, 1, text));
+        fprintf(
+            out,
+            "Where only some cores may run wide code, a task that begins to and stops again costs at least %s us: two "
+            "migrations and a fault, without what the caches lose.\n",
+            estimates_text(&change, 1, text));
     if (isfinite(swap.value))
         fprintf(out, "A switch between two threads costs %s us.\n", estimates_text(&swap, 2, text));
     for (unsigned what = 0; what < SWITCHING_KINDS; what++)
@@ -162,6 +163,7 @@ const struct table_kind table_switching = {
     TABLE_KIND_COLUMNS(columns),
     .promised = {"what", "us", "null_us", "n", "discarded"},
     .exported = EXPORT_SWITCHING,
+    .uncompared = {"us", "null_us"},
     .excluded = {[CHOICE_WARMUP] = NO_KERNEL_RUNS,
                  [CHOICE_OBSERVE] = NO_KERNEL_RUNS,
                  [CHOICE_SIBLINGS] = NO_KERNEL_RUNS,
