@@ -5,6 +5,7 @@
  * rounds in which nothing was counted are told, on a system of the test's own.
  */
 #include <dirent.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -13,6 +14,7 @@
 
 #include "drivers/native/native.h"
 #include "tests/support/folder.h"
+#include "tests/support/made_clock.h"
 #include "tests/support/test.h"
 #include "util/order.h"
 
@@ -21,6 +23,26 @@
 static bool counts_nothing; /* getrusage always gives the same */
 static bool moves_made;     /* affinity and place are `made_cpu` and no real ones */
 static int made_cpu;
+static pthread_t measuring; /* its calls take so long by the made clock: */
+enum { WRITE_TICKS = 1000, READ_TICKS = 600, MOVE_TICKS = 9000, STAY_TICKS = 3000 };
+
+static void pass(unsigned ticks)
+{
+    if (pthread_equal(pthread_self(), measuring))
+        made_clock.now += ticks;
+}
+
+ssize_t write(int fd, const void *from, size_t n)
+{
+    pass(WRITE_TICKS);
+    return syscall(SYS_write, fd, from, n);
+}
+
+ssize_t read(int fd, void *to, size_t n)
+{
+    pass(READ_TICKS);
+    return syscall(SYS_read, fd, to, n);
+}
 
 int getrusage(__rusage_who_t who, struct rusage *out)
 {
@@ -34,6 +56,7 @@ int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
     if (!moves_made)
         return syscall(SYS_sched_setaffinity, pid, size, set) < 0 ? -1 : 0;
+    pass(CPU_ISSET_S(made_cpu, size, set) ? STAY_TICKS : MOVE_TICKS);
     for (int cpu = 0; !CPU_ISSET_S(made_cpu, size, set) && cpu < CPU_LIMIT; cpu++)
         if (CPU_ISSET_S(cpu, size, set))
             made_cpu = cpu;
@@ -55,6 +78,8 @@ static int begin(void **state)
 {
     (void)state;
     counts_nothing = moves_made = false;
+    measuring = pthread_self();
+    made_clock = (struct made_clock){.now = 1000000};
     made = (struct native){.name = "made", .sys = "/sys", .prepared = true, .tsc.hz = 2e9, .pinning.entered = true};
     assert_int_equal(cpu_get_affinity(&made.pinning.affinity), 0);
     made.cpu = sched_getcpu();
@@ -147,6 +172,34 @@ TEST_WITH(a_migration_costs_time, begin, NULL)
 TEST_WITH(a_fault_costs_time, begin, NULL)
 {
     cost_above_zero(SWITCHING_FAULT);
+}
+
+/* By a clock that only calls let pass, at 2 GHz: a trip of the thread with its own pipes is two writes and two reads,
+ * and one of each where a partner does the rest; a trip has two switches. */
+TEST_WITH(times_are_of_one_operation, begin, NULL)
+{
+    struct switching_seen seen = {.took_us = 0}, moved = {.took_us = 0};
+    struct machine_error err;
+    int status[2];
+    skip_where_sanitized("they take the faults for their own");
+    if (!two_cpus() || !made_clock_begin())
+        skip();
+    status[0] = run_once(SWITCHING_SWITCH, &seen, &err);
+    moves_made = true;
+    made_cpu = made.cpu;
+    status[1] = run_once(SWITCHING_MIGRATION, &moved, &err);
+    moves_made = false;
+    made_clock_end();
+    assert_int_equal(status[0], MACHINE_OK);
+    assert_int_equal(status[1], MACHINE_OK);
+    assert_close(seen.us[SWITCHING_WORK], 0.4, 1e-9);
+    assert_close(seen.us[SWITCHING_BASE], 0.8, 1e-9);
+    assert_close(seen.us[SWITCHING_AGAIN], 0.8, 1e-9);
+    assert_close(seen.took_us, 40 * 2 * (0.4 + 0.8 + 0.8), 1e-6);
+    assert_close(moved.us[SWITCHING_WORK], 4.5, 1e-9);
+    assert_close(moved.us[SWITCHING_BASE], 1.5, 1e-9);
+    assert_close(moved.us[SWITCHING_AGAIN], 1.5, 1e-9);
+    assert_close(moved.took_us, 10 * (4.5 + 1.5 + 1.5), 1e-6);
 }
 
 /* ---- what it refuses ---- */
