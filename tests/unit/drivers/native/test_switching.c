@@ -98,10 +98,23 @@ static unsigned entries(const char *folder)
     return n;
 }
 
+/* Mappings of its shared memory. */
+static unsigned shared_maps(void)
+{
+    char line[300];
+    unsigned n = 0;
+    FILE *in = fopen("/proc/self/maps", "r");
+    assert_non_null(in);
+    while (fgets(line, sizeof line, in) != NULL)
+        n += strstr(line, "memfd:characterize") != NULL;
+    fclose(in);
+    return n;
+}
+
 /* What a call must leave as it was. */
 struct traces {
     struct cpu_mask affinity;
-    unsigned threads, files, maps;
+    unsigned threads, files;
 };
 
 static void look(struct traces *t)
@@ -119,6 +132,7 @@ static void expect_same(const struct traces *before)
     assert_memory_equal(&now.affinity, &before->affinity, sizeof now.affinity);
     assert_int_equal(now.threads, before->threads);
     assert_int_equal(now.files, before->files);
+    assert_int_equal(shared_maps(), 0);
 }
 
 static int run_once(enum switching_what what, struct switching_seen *seen, struct machine_error *err)
