@@ -448,6 +448,15 @@ static int enter_core(struct parser *p, char *words[])
     return words[2] ? model_uint(&p->ini, p->header, words[2], u->cpus.lo, MODEL_CORES_MAX - 1, &u->cpus.hi) : 0;
 }
 
+/* ---- [switching] ---- */
+
+static int enter_switching(struct parser *p, char *words[])
+{
+    (void)words;
+    p->model->has_switching = true;
+    return 0;
+}
+
 /* ---- the sections ---- */
 
 static const struct key keys[] = {
@@ -541,6 +550,9 @@ static const struct key keys[] = {
     WIDTH("wake", HEADER, true, model_wake, width),
     NUMBER("core", "factor", true, model_unlike, factor, 0.1, 1),
     TEXT("core", "label", false, model_unlike, label),
+    NUMBER("switching", "switch_us", true, model, switching_us[SWITCHING_SWITCH], 0, 1e6),
+    NUMBER("switching", "migration_us", true, model, switching_us[SWITCHING_MIGRATION], 0, 1e6),
+    NUMBER("switching", "fault_us", true, model, switching_us[SWITCHING_FAULT], 0, 1e6),
     NUMBER("limit", "share", true, model, scenario.limit_share, 0, 1),
     NUMBER("limit", "factor", true, model, scenario.limit_factor, 0.1, 1),
     YES_NO("repetition", "carry", true, model, scenario.carries),
@@ -593,6 +605,7 @@ static const struct section sections[] = {
      {1, 2},
      .array = ARRAY(model_unlike, unlike, n_unlike, MODEL_UNLIKE_MAX, "of these"),
      .enter = enter_core},
+    {"switching", "[switching]", .enter = enter_switching},
     {"limit", "[limit]"},
     {"repetition", "[repetition]"},
 };

@@ -139,6 +139,10 @@ int native_bursts(struct machine *m, const struct bursts_request *r, struct burs
 int native_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
                      struct machine_error *err);
 
+/* ---- switching.c: as in machine_ops; MACHINE_FAILED also where the system refuses a thread, a pipe or memory ---- */
+int native_switching(struct machine *m, const struct switching_request *r, struct switching_seen *out,
+                     struct machine_error *err);
+
 /*
  * When the rate is the full one: of n readings of the TSC with a block of the kernel between each, the number of the
  * reading from which on blocks take no longer than FIRST_USE_SLOW times what the last quarter of them does (median).

@@ -112,6 +112,7 @@ enum tables_export {
     EXPORT_WAITS,
     EXPORT_THROTTLING,
     EXPORT_LEVEL_EVENTS,
+    EXPORT_SWITCHING, /* costs of switches, migrations and faults */
     TABLES_EXPORTS
 };
 
