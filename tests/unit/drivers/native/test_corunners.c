@@ -147,9 +147,11 @@ TEST(test_a_cpu_that_is_not_there_leaves_nothing_running)
 /* Its first slice: before that the core is not yet as active as it is to be. */
 static atomic_uint slices_over;
 
-static uint64_t slow_slice(uint64_t blocks, uint64_t deadline, void *kernel_state, uint64_t dirty)
+static uint64_t slow_slice(uint64_t blocks, uint64_t deadline, void *kernel_state, uint64_t dirty,
+                           struct kernel_walk *walk)
 {
     (void)kernel_state;
+    (void)walk;
     (void)dirty;
     assert_true(deadline != 0);
     wait_ms(20);
