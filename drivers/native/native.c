@@ -251,10 +251,22 @@ int native_check_features(const struct native *s, const struct payload *p, struc
     return MACHINE_OK;
 }
 
+/* Says so where the buffer in memory cannot be as large as it should be. */
+static int prepare_walk(struct native *s, const struct payload *p, struct machine_error *err)
+{
+    int status = walks_prepare(&s->walks, &s->caches, p, err);
+
+    if (status == MACHINE_OK && p->kernel->level == KERNEL_RAM && s->caches.l3 > WALKS_MOST / WALKS_TIMES &&
+        strstr(s->notes, "@ram") == NULL)
+        native_note(s, "the buffer of @ram (1 GiB) is less than four times L3 (%.0f MiB): some loads hit it",
+                    (double)s->caches.l3 / (1 << 20));
+    return status;
+}
+
 int native_make_ready(struct native *s, const struct payload *p, struct machine_error *err)
 {
     int status = native_check_features(s, p, err);
-    return status == MACHINE_OK ? walks_prepare(&s->walks, &s->caches, p, err) : status;
+    return status == MACHINE_OK ? prepare_walk(s, p, err) : status;
 }
 
 void native_finish(struct native *s)
@@ -319,7 +331,7 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
     }
     const struct corunner_code code = {
         .payload = corunner, .walk = walks_of(&s->walks, &corunner), .ticks = (uint64_t)(s->tsc.hz * 1e-4)};
-    status = chosen.n > 0 ? walks_prepare(&s->walks, &s->caches, &corunner, err) : MACHINE_OK;
+    status = chosen.n > 0 ? prepare_walk(s, &corunner, err) : MACHINE_OK;
     if (status == MACHINE_OK)
         status = corunners_start(chosen.cpus, chosen.n, &code, &s->corunners, err);
     free(chosen.cpus);

@@ -28,7 +28,7 @@ int walks_bytes(const struct cpu_caches *c, const struct payload *p, size_t *byt
     *bytes = (size_t)((before * WALKS_TIMES < half ? before * WALKS_TIMES : half) / BLOCK_BYTES * BLOCK_BYTES);
     if (*bytes + BLOCK_BYTES <= before * WALKS_TIMES_LEAST) {
         return machine_fail(err, MACHINE_CANNOT, "use kernels of another level",
-                            "kernel %s: half of %s (%.3g kB) would have to be at least twice %s (%.3g kB)", p->name,
+                            "kernel %s: half of %s (%.0f kB) would have to be at least twice %s (%.0f kB)", p->name,
                             names[level], (double)half / 1024, names[level - 1], (double)before / 1024);
     }
     return MACHINE_OK;
