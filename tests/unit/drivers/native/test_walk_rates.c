@@ -205,8 +205,10 @@ static void measure_latencies(const char *what, double out[KERNEL_LEVELS])
     for (size_t round = 0; round < ROUNDS; round++)
         for (enum kernel_level level = KERNEL_L1; level < KERNEL_LEVELS; level++)
             if (known(level)) {
-                /* a lap of L2 after the others; what L3 has kept is left to it */
-                chase_ticks(&chased[level], level == KERNEL_L2 ? lap_lines(level) : STEPS);
+                /* laps bring back what the others have pushed out, until neighbors on L3 have made room */
+                chase_ticks(&chased[level], level == KERNEL_L2   ? 2 * lap_lines(level)
+                                            : level == KERNEL_L3 ? 8 * lap_lines(level)
+                                                                 : STEPS);
                 ticks[level][round] = chase_ticks(&chased[level], STEPS);
             }
     for (enum kernel_level level = KERNEL_L1; level < KERNEL_LEVELS; level++)
