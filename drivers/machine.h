@@ -233,6 +233,7 @@ struct machine_ops {
  * as in machine_setup. */
 struct machine_cost {
     kernel_fn *run; /* NULL: not yet */
+    enum kernel_level level;
     bool dirty;
     int cpu;
     double fixed_ghz;

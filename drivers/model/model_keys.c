@@ -229,8 +229,11 @@ static int enter_demand(struct parser *p, char *words[])
     struct model_demand *d = p->instance;
     d->count = 1;
     d->below = MODEL_CLASSES_MAX; /* not said */
-    if (words[3] && (strlen(words[3]) >= sizeof d->kernel || strpbrk(words[3], ".-@") != NULL))
-        return refuse(p, p->header, "'%.40s' is not the name of a kernel without suffixes, like 512mul", words[3]);
+    if (words[3] &&
+        (strlen(words[3]) >= sizeof d->kernel || strpbrk(words[3], ".-") != NULL || strstr(words[3], "@1/")))
+        return refuse(p, p->header,
+                      "'%.40s' is not the name of a kernel without suffixes, like 512mul, or with @, like 512fma@l3",
+                      words[3]);
     snprintf(d->kernel, sizeof d->kernel, "%s", words[3] ? words[3] : "");
     return 0;
 }
