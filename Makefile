@@ -145,6 +145,11 @@ $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(INTERNAL
 ## unit           build the unit tests; a single one: make build/tests/unit/DIRECTORY/test_NAME
 # with the benchmarks, which nothing else would notice not to build any more
 unit: $(UNIT_BIN) $(if $(SANITIZE),,$(BENCH_BIN))
+## unit-ci        of the unit tests those that ./check --ci runs without the sanitizers, too
+# as tests/run-suites.sh chooses them: a sixth
+unit_with = $(patsubst %.c,$(BUILD)/%,$(shell grep -l $(1) $(UNIT_SRC)))
+SLOW_BIN := $(call unit_with,'^/\* slow: ')
+unit-ci: $(sort $(SLOW_BIN) $(call unit_with,sanitized)) $(BENCH_BIN)
 
 ## test           unit tests, command-line tests, tests of the build and its scripts
 # The tests run what is built in BUILD and OUT.
@@ -159,7 +164,10 @@ test-slow: SLOW = only
 test-quick: SUITES = unit cli scripts
 test-slow: SUITES = unit cli
 test-ci: SUITES = unit-rest cli scripts
-test-quick test-slow test-ci: all unit
+test-quick: unit
+test-slow: $(SLOW_BIN)
+test-ci: unit-ci
+test-quick test-slow test-ci: all
 	SLOW=$(SLOW) BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh $(SUITES)
 
 ## test-deep      all cases of the tests that normally run a selection
@@ -423,7 +431,7 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: caught FORCE all unit test test-ci test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
+.PHONY: caught FORCE all unit unit-ci test test-ci test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
         test-valgrind \
         test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-guest \
         accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json manuals install uninstall static test-static deb test-deb container test-container clean
