@@ -66,9 +66,9 @@ struct block_shape {
     struct block_insn *insn; /* in their order; to be freed by block_shape_free() */
     int32_t *at;             /* by offset: its index, or -1 */
     size_t n;
-    unsigned written;  /* general-purpose registers, by number */
-    unsigned features; /* enum kernel_feature */
-    unsigned uses;     /* enum block_uses */
+    unsigned written;      /* general-purpose registers, by number */
+    unsigned features;     /* enum kernel_feature */
+    unsigned uses;         /* enum block_uses */
     bool jumps, elsewhere; /* elsewhere: this CPU lacks an instruction set of it */
     unsigned width;
     enum kernel_weight weight;
