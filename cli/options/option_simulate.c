@@ -73,10 +73,11 @@ int option_take_switching(const struct option_row *p, const char *text, struct o
         n++;
     }
     if (!good || n != SIM_SCHEDULING_COSTS)
-        return refuse(BAD_USAGE,
-                      "--%s: '%s' is not of the form SWITCH,MIGRATION,FAULT: what each costs, 0 to 1000000 microseconds "
-                      "(also 1ms), as in 2,8,1",
-                      p->name, text);
+        return refuse(
+            BAD_USAGE,
+            "--%s: '%s' is not of the form SWITCH,MIGRATION,FAULT: what each costs, 0 to 1000000 microseconds "
+            "(also 1ms), as in 2,8,1",
+            p->name, text);
     o->simulate.switching_given = true;
     return 0;
 }
