@@ -166,17 +166,25 @@ static bool has_name(const char *names, const char *name)
     return false;
 }
 
+/* The nearest of the names "a=b", which it cuts, if it is nearer than the one found so far. */
+static void find_nearest(const char *name, char *names, unsigned *least, struct plain_shown *nearest)
+{
+    char *rest = NULL;
+    for (char *one = strtok_r(names, "=", &rest); one != NULL; one = strtok_r(NULL, "=", &rest))
+        if (edit_nearer(name, strlen(name), one, least))
+            *nearest = plain_shown(one);
+}
+
 /* Leaves alone what bears this name. */
 static int keep_named(const char *file, const char *name, struct binary *b, struct machine_error *err)
 {
     unsigned least = edit_guess(strlen(name));
     size_t kept = 0;
-    char nearest[120] = "";
+    struct plain_shown nearest = {""};
     for (size_t i = 0; i < b->n; i++) {
         struct binary_function *f = &b->function[i];
-        if (edit_nearer(name, strlen(name), f->name, &least))
-            snprintf(nearest, sizeof nearest, "; perhaps %s", plain_shown(f->name).text);
         if (!has_name(f->name, name)) {
+            find_nearest(name, f->name, &least, &nearest);
             free(f->name);
             continue;
         }
@@ -185,8 +193,8 @@ static int keep_named(const char *file, const char *name, struct binary *b, stru
     b->n = kept;
     if (kept == 0)
         return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "%.200s: no function '%s' among its symbols%s; without a name all of it is searched", file,
-                            plain_shown(name).text, nearest);
+                            "%.200s: no function '%s' among its symbols%s%s; without a name all of it is searched",
+                            file, plain_shown(name).text, nearest.text[0] != '\0' ? "; perhaps " : "", nearest.text);
     if (b->function[0].chosen)
         return machine_fail(err, MACHINE_BAD_INPUT, "name the function that runs on this CPU, or none",
                             "%.200s: '%s' only chooses another when the program starts (STT_GNU_IFUNC)", file,

@@ -13,7 +13,7 @@
 
 /* Time that all blocks together may take, s: thirty rounds of the most that there may be. */
 static const double SECONDS = 10, SECONDS_BRIEF = 3;
-/* Functions that a sentence names of a class. */
+/* Blocks that a sentence names of a class. */
 enum { NAMED_MOST = 8 };
 /* Mnemonics that the screen has room for. */
 enum { SHOWN = 2 };
@@ -194,29 +194,38 @@ static bool is_block(const struct table *t, size_t row)
     return !table_says(t, row, "address", NULL_ADDRESS);
 }
 
-/* "f by vfmadd231ps 12, vmulps 4; g by vmulps 8", a function once. */
+/* Returns whether a row says what one before it of this class has said. */
+static bool is_said(const struct table *t, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (is_block(t, i) && table_same(t, i, row, "class") && table_same(t, i, row, "function") &&
+            table_same(t, i, row, "instructions"))
+            return true;
+    return false;
+}
+
+/* "f at 0x1120 by vfmadd231ps 12, vmulps 4; g at 0x1400 by vmulps 8". */
 static void tell_class(FILE *out, const struct table *t, double class)
 {
     char list[2400] = "";
-    const char *last = "";
     double sum = 0;
-    size_t n = 0, more = 0, named = 0;
+    size_t n = 0, named = 0, more = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
         if (table_number(t, row, "class") != class || !is_block(t, row))
             continue;
-        const char *function = table_text(t, row, "function"), *what = table_text(t, row, "instructions");
+        const char *what = table_text(t, row, "instructions");
         sum += table_number(t, row, "ratio");
         n++;
-        if (named == NAMED_MOST) {
+        if (is_said(t, row))
+            continue;
+        if (named++ < NAMED_MOST)
+            text_list_add(list, sizeof list, "; ", "%.100s at %s by %.150s", table_text(t, row, "function"),
+                          table_text(t, row, "address"), what ? what : "?");
+        else
             more++;
-        } else if (function && strcmp(function, last) != 0) {
-            text_list_add(list, sizeof list, "; ", "%.100s by %.150s", function, what ? what : "?");
-            last = function;
-            named++;
-        }
     }
     if (more > 0)
-        text_list_add(list, sizeof list, "; ", "%zu more blocks", more);
+        text_list_add(list, sizeof list, "; ", "%zu more", more);
     if (n > 0)
         pivot_note(out, 2, "Class %.0f, %.3f of the frequency of " CLASSES_PLAIN ": %s.", class, sum / (double)n, list);
 }
@@ -272,7 +281,7 @@ static const struct pivot_field fields[] = {
     {"function", "function", PIVOT_PLAIN, NULL},    {"address", "address", PIVOT_PLAIN, NULL},
     {"class", "class", PIVOT_PLAIN, NULL},          {"ratio", "ratio", PIVOT_HALF, NULL},
     {"kind", NULL, PIVOT_PLAIN, put_kind},          {"wide", NULL, PIVOT_PLAIN, put_wide},
-    {"dropped\n%", "dropped", PIVOT_PERCENT, NULL}, {"instructions", NULL, PIVOT_PLAIN, put_first},
+    {"instructions", NULL, PIVOT_PLAIN, put_first},
 };
 static const struct pivot_list views[] = {{.n_names = 2, PIVOT_FIELDS(fields)}};
 
