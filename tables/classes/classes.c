@@ -13,8 +13,8 @@
 #include "util/order.h"
 #include "util/text_list.h"
 
-/* Densities of the first run, one in 1, 2, 4 and so on, so many; --brief: one in 1 and 8. Then as many runs as bisection
- * takes from one in 128 and 256 to one in 128 and 129. */
+/* Densities of the first run, one in 1, 2, 4 and so on, so many; --brief: one in 1 and 8. Then as many runs as
+ * bisection takes from one in 128 and 256 to one in 128 and 129. */
 enum { DOUBLED = 9, BRIEF = 2, BRIEF_FACTOR = 8, BISECTIONS = 7, DENSITIES_MAX = DOUBLED + 4 * BISECTIONS };
 
 /* Both weights of all widths, then operands from ever farther away. */
