@@ -126,13 +126,27 @@ static const unsigned parts_of[REFINEMENTS] = {
     [REFINED_IRQS_AWAY] = QUIET_IRQ | QUIET_WORKQUEUE,
 };
 
-static bool isolated_since_boot(const struct options *o)
+/* True: the measured CPU, which is set, is one of those that a file of the kernel lists: what a boot option gave it. */
+static bool is_since_boot(const struct options *o, const char *file, int *cpu)
 {
-    struct cpu_mask isolated;
+    struct cpu_mask listed;
     struct machine_error ignored;
+    *cpu = -1;
+    return o->sysroot == NULL && measured_cpu(o, "/sys", cpu, &ignored) == MACHINE_OK &&
+           cpu_read_list("/sys", &listed, "%s", file) && cpu_mask_has(&listed, *cpu);
+}
+
+/* Its timer tick is off while a single task runs on it (Linux, Documentation/timers/no_hz.rst). */
+static int check_tickless(const struct options *o, struct machine_error *err)
+{
     int cpu;
-    return o->sysroot == NULL && measured_cpu(o, "/sys", &cpu, &ignored) == MACHINE_OK &&
-           cpu_read_list("/sys", &isolated, "devices/system/cpu/isolated") && cpu_mask_has(&isolated, cpu);
+    char remedy[160];
+    if (is_since_boot(o, "devices/system/cpu/nohz_full", &cpu))
+        return MACHINE_OK;
+    snprintf(remedy, sizeof remedy,
+             "add nohz_full=%d to the command line of a kernel with CONFIG_NO_HZ_FULL, and reboot", cpu);
+    return machine_fail(err, MACHINE_CANNOT, cpu < 0 ? "" : remedy,
+                        "the CPU has a timer tick: nohz_full is not given for it");
 }
 
 /* Nothing but turbo and frequency. */
@@ -184,7 +198,10 @@ static int refine_settings(struct refining *f, enum refinement r, struct machine
         status = add_parts(f, parts & ~f->in_force, err);
     if (status != MACHINE_OK)
         return status;
-    bool at_boot = r == REFINED_ISOLATED && isolated_since_boot(f->options);
+    int cpu;
+    bool at_boot = r == REFINED_ISOLATED && is_since_boot(f->options, "devices/system/cpu/isolated", &cpu);
+    if (r == REFINED_TICKLESS)
+        return check_tickless(f->options, err);
     if (parts_of[r] == 0 || (f->had & parts_of[r]) != 0 || at_boot)
         return MACHINE_OK;
     if ((wished & parts_of[r]) == 0)

@@ -132,6 +132,31 @@ struct burst {
     uint64_t instructions; /* of plain work */
 };
 
+/*
+ * Switching: what the system does for threads, at the priority that the program has. A round is a block of operations
+ * and two of the same without what is to be measured, well below a millisecond each.
+ */
+enum switching_what {
+    SWITCHING_SWITCH,    /* two threads on one CPU wake each other through pipes; without: one writes to its own pipes
+                             and reads from them */
+    SWITCHING_MIGRATION, /* a thread moves itself to another CPU or back by its affinity; without: that changes, but the
+                             thread need not move */
+    SWITCHING_FAULT,     /* pages are written that are in memory but not mapped; without: they are mapped */
+    SWITCHING_KINDS
+};
+enum switching_block { SWITCHING_WORK, SWITCHING_BASE, SWITCHING_AGAIN, SWITCHING_BLOCKS };
+struct switching_request {
+    enum switching_what what;
+    size_t order[SWITCHING_BLOCKS]; /* of the blocks */
+    uint64_t repetition;            /* models */
+};
+struct switching_seen {
+    double us[SWITCHING_BLOCKS]; /* of one: half of a round trip, a call, a page */
+    double took_us;              /* all blocks together */
+    bool happened;               /* as many switches, migrations or faults as there were operations */
+    int to_cpu;                  /* the other CPU of migrations; else -1 */
+};
+
 /* A machine's description of itself; strings live as long as the machine. */
 struct machine_info {
     const char *name;   /* "timing", "model:xeon-gold-6130" */
@@ -198,12 +223,17 @@ struct machine_ops {
      * NULL: it cannot */
     int (*bursts)(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
                   struct machine_error *err);
+    /* one round on the prepared CPU; the thread is where it was afterwards. MACHINE_CANNOT: why not, and the remedy.
+     * NULL: it cannot */
+    int (*switching)(struct machine *m, const struct switching_request *r, struct switching_seen *out,
+                     struct machine_error *err);
 };
 
 /* The measured cost of samples of a payload on a machine (probes/sample_cost.h): with so many counters; the rest
  * as in machine_setup. */
 struct machine_cost {
     kernel_fn *run; /* NULL: not yet */
+    enum kernel_level level;
     bool dirty;
     int cpu;
     double fixed_ghz;

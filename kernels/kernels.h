@@ -16,14 +16,32 @@
 #endif
 
 /*
+ * Where operands in memory are: what kernels of KERNEL_L2 and deeper load comes from that level, as their buffer is
+ * larger than the one before it (drivers/native/walks.h makes them). All others stay in the first-level cache.
+ */
+enum kernel_level { KERNEL_L1, KERNEL_L2, KERNEL_L3, KERNEL_RAM, KERNEL_LEVELS };
+
+/*
+ * How far a thread has come in such a buffer, which is only read. Each counted instruction takes the next line of 64
+ * bytes (KERNEL_LINE); a block that begins at `end` or beyond begins at `begin` instead, so that KERNEL_BEYOND bytes
+ * after the end are read, too. All three are aligned to lines. kernels/kernel.inc has the same offsets.
+ */
+struct kernel_walk {
+    const uint8_t *next, *begin, *end;
+};
+enum { KERNEL_LINE = 64, KERNEL_BLOCK_LINES = 120, KERNEL_BEYOND = (KERNEL_BLOCK_LINES - 1) * KERNEL_LINE };
+
+/*
  * Runs `blocks` blocks, then reads the TSC; while the TSC is below `deadline` (ticks) runs `blocks` more. So deadline 0
  * runs exactly `blocks` blocks; 0 blocks are none, whatever the deadline, and touch no register. Operand registers are
  * set up on entry. If `state` is not NULL the final contents of the accumulator registers are stored there
  * (KERNEL_STATE_BYTES bytes; accumulator n at 64 * n, the registers of a density's scalar adds at 64 * (16 + n), tiles
  * at 1024 * n; the rest is not written). Without `dirty` the function executes VZEROUPPER before it returns (kernels of
- * 256 bits and more), with it the upper halves stay in use. Returns the number of blocks run.
+ * 256 bits and more), with it the upper halves stay in use. `walk`: of kernels beyond KERNEL_L1, which go on where it
+ * says, store there how far they came, and without one (NULL) run no blocks; others do not look at it. Returns the
+ * number of blocks run.
  */
-typedef uint64_t kernel_fn(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty);
+typedef uint64_t kernel_fn(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty, struct kernel_walk *walk);
 
 enum { KERNEL_STATE_BYTES = 64 * 64, KERNEL_NAME_MAX = 32, KERNEL_DENSITY_MAX = 256 };
 
@@ -51,6 +69,7 @@ struct kernel {
     bool has_density;        /* may be named with @1/N */
     bool chained_adds;       /* the adds of a density depend on each other: at most one a cycle */
     bool by_name;            /* tables measure it only if --kernels names it: there would be too many pairs */
+    enum kernel_level level; /* of its operands in memory */
     const char *mnemonic;    /* of the counted instruction, as objdump prints it; of several in turn "A A B" */
     const char *description; /* a few words for --list kernels */
     const char *like;        /* of a block from a file: the listed kernel of its width and weight; else NULL */
@@ -78,8 +97,8 @@ struct payload {
 const struct kernel *kernel_registry(size_t *count);
 
 /*
- * Parses a full name: WIDTH OP [@mem|@zmask] [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx, in small or capital
- * letters.
+ * Parses a full name: WIDTH OP [@mem|@l2|@l3|@ram|@zmask] [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx, in small
+ * or capital letters.
  * Returns 0 and fills *out, or -1 and writes one line to `why` (what is wrong, the nearest known name, what would work;
  * NULL: of size 0).
  */
@@ -98,7 +117,7 @@ struct payload kernel_copy(const struct payload *p);
 /* "light", "heavy" */
 const char *kernel_weight_name(enum kernel_weight weight);
 
-/* Returns true if its name is that of another kernel with -lat, -chain, @mem or @zmask. */
+/* Returns true if its name is that of another kernel with -lat, -chain or a word after @. */
 bool kernel_is_variant(const struct kernel *k);
 
 /* The payload of a name that the program itself gives and the registry has ("64add"). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel names: WIDTH OP [@mem|@zmask] [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. */
+/* Kernel names: WIDTH OP [@mem|@l2|@l3|@ram|@zmask] [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,25 +54,6 @@ static const char *nearest_by_set(const char *name)
     return NULL;
 }
 
-static int refuse_unknown(const char *name, char *why, size_t size)
-{
-    if (name[0] == '\0')
-        return error_line(why, size, "the kernel's name is empty; characterize --list kernels shows all");
-    /* compared without the density, which is not part of any name */
-    char bare[PLAIN_SHOWN_MAX + 1];
-    const char *density = strstr(name, "@1/");
-    size_t n = density != NULL ? (size_t)(density - name) : strlen(name);
-    size_t resume = n + strcspn(name + n, "-");
-    snprintf(bare, sizeof bare, "%.*s%s", (int)(n < PLAIN_SHOWN_MAX ? n : PLAIN_SHOWN_MAX), name, name + resume);
-    lower(bare, bare);
-    char nearest[KERNEL_NAME_MAX];
-    const char *by_set = nearest_by_set(bare);
-    nearest_name(bare, nearest, sizeof nearest);
-    const char *like = by_set ? by_set : nearest;
-    return error_line(why, size, "unknown kernel '%s'%s%s%s; characterize --list kernels shows all",
-                      plain_shown(name).text, like[0] ? "; nearest is '" : "", like, like[0] ? "'" : "");
-}
-
 /* Finds among `count` entries the one with the longest name that `name` begins with, followed by a suffix or nothing,
  * if it is longer than that of `best`. */
 static const struct kernel *find_entry(const struct kernel *all, size_t count, const char *name,
@@ -85,6 +66,44 @@ static const struct kernel *find_entry(const struct kernel *all, size_t count, c
             best = &all[i];
     }
     return best;
+}
+
+/* Returns true where a name is that of a kernel with a level of the caches or memory that it does not have: `bare` in
+ * small letters. Level 1 is that of all others. */
+static bool asks_for_level(const char *bare)
+{
+    static const char *const levels[] = {"@l1", "@l1d", "@l2", "@l3", "@l4", "@llc", "@ram", "@dram", "@memory"};
+    size_t count;
+    const struct kernel *all = kernel_registry(&count), *found = find_entry(all, count, bare, NULL);
+    for (size_t i = 0; found != NULL && i < sizeof levels / sizeof *levels; i++)
+        if (strcmp(bare + strlen(found->name), levels[i]) == 0)
+            return true;
+    return false;
+}
+
+static int refuse_unknown(const char *name, char *why, size_t size)
+{
+    if (name[0] == '\0')
+        return error_line(why, size, "the kernel's name is empty; characterize --list kernels shows all");
+    /* compared without the density, which is not part of any name */
+    char bare[PLAIN_SHOWN_MAX + 1];
+    const char *density = strstr(name, "@1/");
+    size_t n = density != NULL ? (size_t)(density - name) : strlen(name);
+    size_t resume = n + strcspn(name + n, "-");
+    snprintf(bare, sizeof bare, "%.*s%s", (int)(n < PLAIN_SHOWN_MAX ? n : PLAIN_SHOWN_MAX), name, name + resume);
+    lower(bare, bare);
+    if (asks_for_level(bare))
+        return error_line(
+            why, size,
+            "unknown kernel '%s'; only load and fma of 128 bits and more have @l2, @l3 and @ram; operands "
+            "from L1D: 512fma@mem; characterize --list kernels shows all",
+            plain_shown(name).text);
+    char nearest[KERNEL_NAME_MAX];
+    const char *by_set = nearest_by_set(bare);
+    nearest_name(bare, nearest, sizeof nearest);
+    const char *like = by_set ? by_set : nearest;
+    return error_line(why, size, "unknown kernel '%s'%s%s%s; characterize --list kernels shows all",
+                      plain_shown(name).text, like[0] ? "; nearest is '" : "", like, like[0] ? "'" : "");
 }
 
 /* Reads "@1/N" at *s and steps after it. Returns N, or 0. */

@@ -4,7 +4,7 @@
 
 /*
  * X(symbol, then the members of struct kernel in their order: name, width, weight, features, latency bound, has
- * densities, chained adds, by name only, mnemonic, description)
+ * densities, chained adds, by name only, level, mnemonic, description)
  *
  * 64add and the latency-bound kernels have no densities: the one is all scalar adds already, in the others the adds
  * would vanish after the latency of the chain.
@@ -20,18 +20,29 @@
 
 /* an operation as throughput and as latency kernel */
 #define BOTH(X, symbol, width, weight, features, density, mnemonic, description)                                       \
-    X(symbol, #symbol, width, weight, features, false, density, false, false, mnemonic, description)                   \
-    X(symbol##_lat, #symbol "-lat", width, weight, features, true, false, false, false, mnemonic,                      \
+    X(symbol, #symbol, width, weight, features, false, density, false, false, KERNEL_L1, mnemonic, description)        \
+    X(symbol##_lat, #symbol "-lat", width, weight, features, true, false, false, false, KERNEL_L1, mnemonic,           \
       description ", one dependent chain")
 
 /* an operation whose densities are filled with adds that depend on each other */
 #define CHAINED(X, symbol, width, weight, features, mnemonic, description)                                             \
-    X(symbol##_chain, #symbol "-chain", width, weight, features, false, true, true, false, mnemonic,                   \
+    X(symbol##_chain, #symbol "-chain", width, weight, features, false, true, true, false, KERNEL_L1, mnemonic,        \
       description ", adds of a density in one chain")
 
 /* an operation with what stands after its name: @mem or @zmask; and those that load, store or move */
 #define OTHER(X, symbol, name, width, weight, features, density, mnemonic, description)                                \
-    X(symbol, name, width, weight, features, false, density, false, true, mnemonic, description)
+    X(symbol, name, width, weight, features, false, density, false, true, KERNEL_L1, mnemonic, description)
+
+/* load and fma from each level: the same code, of which only the buffer tells where its operands are */
+#define FROM(X, bits, at, level, where, arith, simd, vmov)                                                             \
+    X(bits##load_walk, #bits "load" at, bits, LIGHT, simd, false, true, false, true, level, vmov, "load from " where)  \
+    X(bits##fma_walk, #bits "fma" at, bits, HEAVY, arith, false, true, false, true, level, "vfmadd231pd",              \
+      "multiply-add, one operand in " where)
+
+#define WALKS(X, bits, arith, simd, vmov)                                                                              \
+    FROM(X, bits, "@l2", KERNEL_L2, "L2", arith, simd, vmov)                                                           \
+    FROM(X, bits, "@l3", KERNEL_L3, "L3", arith, simd, vmov)                                                           \
+    FROM(X, bits, "@ram", KERNEL_RAM, "memory", arith, simd, vmov)
 
 #define MEMORY(X, bits, arith, simd, gathering, integer, masked, vmov)                                                 \
     OTHER(X, bits##fma_mem, #bits "fma@mem", bits, HEAVY, arith, true, "vfmadd231pd",                                  \
@@ -76,9 +87,20 @@
     MEMORY(X, 128, FMA, AVX, AVX2, AVX, AVX512VL, "vmovdqa")                                                           \
     MEMORY(X, 256, FMA, AVX, AVX2, AVX2, AVX512VL, "vmovdqa")                                                          \
     MEMORY(X, 512, AVX512, AVX512, AVX512, AVX512, AVX512, "vmovdqa64")                                                \
-    X(amx, "amx", 8192, HEAVY, AMX, false, false, false, false, "tdpbf16ps", "bf16 dot product of tiles")              \
-    X(pause, "pause", 64, LIGHT, 0, false, false, false, false, "pause", "spin-wait hint")                             \
-    X(chain, "chain", 64, LIGHT, 0, true, false, false, false, "add", "dependent scalar adds: one a cycle")
+    X(amx, "amx", 8192, HEAVY, AMX, false, false, false, false, KERNEL_L1, "tdpbf16ps", "bf16 dot product of tiles")   \
+    X(pause, "pause", 64, LIGHT, 0, false, false, false, false, KERNEL_L1, "pause", "spin-wait hint")                  \
+    X(chain, "chain", 64, LIGHT, 0, true, false, false, false, KERNEL_L1, "add", "dependent scalar adds: one a cycle")
+
+/* The Linux module, which has no buffers for them, is without these; at the end, so that its numbers of the others are
+ * the program's. */
+#ifdef __KERNEL__
+#define REGISTRY_OF_WALKS(X)
+#else
+#define REGISTRY_OF_WALKS(X)                                                                                           \
+    WALKS(X, 128, FMA, AVX, "vmovdqa")                                                                                 \
+    WALKS(X, 256, FMA, AVX, "vmovdqa")                                                                                 \
+    WALKS(X, 512, AVX512, AVX512, "vmovdqa64")
+#endif
 
 /* The assembler's tables of one entry (kernels/kernel.inc, TABLES). */
 #define DECLARE(symbol, ...)                                                                                           \
@@ -87,6 +109,7 @@
     extern const uint16_t kernel_##symbol##_counted[];                                                                 \
     extern const uint32_t kernel_##symbol##_bytes[];
 REGISTRY(DECLARE)
+REGISTRY_OF_WALKS(DECLARE)
 
 #define ENTRY(symbol, ...)                                                                                             \
     {__VA_ARGS__,                                                                                                      \
@@ -96,7 +119,7 @@ REGISTRY(DECLARE)
      kernel_##symbol##_counted,                                                                                        \
      kernel_##symbol##_bytes},
 
-static const struct kernel entries[] = {REGISTRY(ENTRY)};
+static const struct kernel entries[] = {REGISTRY(ENTRY) REGISTRY_OF_WALKS(ENTRY)};
 
 const struct kernel *kernel_registry(size_t *count)
 {

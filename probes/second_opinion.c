@@ -34,7 +34,7 @@ static pid_t start_chain(int cpu)
     if (getppid() != parent || cpu_set_affinity(&mask) != 0)
         _exit(1);
     for (;;)
-        (void)chain.run(100000, 0, NULL, 0);
+        (void)chain.run(100000, 0, NULL, 0, NULL);
 }
 
 static void end_chain(pid_t chain)

@@ -20,6 +20,7 @@
     X(voltage)         \
     X(variability)     \
     X(wake)            \
+    X(switching)       \
     X(cores)           \
     X(burst)           \
     X(classes)

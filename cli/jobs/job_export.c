@@ -10,7 +10,7 @@
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 
-enum { EXPORT_BYTES = 1000000, WHY_SIZE = 1000 };
+enum { EXPORT_BYTES = 1000000, WHY_SIZE = 2000 };
 
 /* Into memory first: what contradicts itself must not reach a file. */
 static int write_export(const struct options *o, const struct schedule *s)

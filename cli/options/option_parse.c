@@ -388,9 +388,8 @@ static const struct option_row option_table[] = {
     {"policy", "LIST", "Of stock,timeout,oracle,software,learned,never (default: all)", WITH_SIMULATE,
      .take = option_take_policies},
     {"scheduler", "LIST",
-     "Of fair, fair-subtract, fair-attribute, core, specialize, specialize-always: tasks are rescheduled (default: "
-     "they "
-     "run where they were recorded)",
+     "Of fair, fair-subtract, fair-attribute, core, specialize, specialize-always: tasks are rescheduled (default: as "
+     "recorded)",
      WITH_SIMULATE, .take = option_take_schedulers},
     {"switching", "SWITCH,MIGRATION,FAULT",
      "With --scheduler: what each costs a task, microseconds (default: as the export says)", WITH_SIMULATE,

@@ -288,7 +288,7 @@ int block_try_steps(const char *file, const struct block_text *t, const struct b
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
             _exit(CHILD_UNTRACED);
         raise(SIGSTOP);
-        c->run(1, 0, NULL, 0);
+        c->run(1, 0, NULL, 0, NULL);
         _exit(0);
     }
     int status = follow(&stepping, child);
@@ -306,7 +306,7 @@ int block_try_run(const char *file, const struct block_code *c, struct machine_e
         const struct itimerval limit = {.it_value = {.tv_sec = RUN_SECONDS}};
         child_begins();
         setitimer(ITIMER_REAL, &limit, NULL);
-        c->run(16, __rdtsc() + run_ticks, NULL, 0);
+        c->run(16, __rdtsc() + run_ticks, NULL, 0, NULL);
         _exit(0);
     }
     while (waitpid(child, &status, 0) < 0)

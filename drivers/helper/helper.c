@@ -419,6 +419,7 @@ static const struct machine_ops helper_ops = {
     .read_energy = helper_read_energy,
     .trials = helper_trials,
     .bursts = native_bursts,
+    .switching = native_switching,
 };
 
 /* MSR_PERF_STATUS bits 47:32 are the voltage on Intel's parts (Intel SDM vol. 4; likwid voltage.c); AMD's have no such

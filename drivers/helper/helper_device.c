@@ -148,6 +148,10 @@ int helper_check_kernel(const struct native *s, const struct payload *p, struct 
     if (p->kernel->like != NULL)
         return machine_fail(err, MACHINE_CANNOT, "--machine perf, msr or timing runs it in user space",
                             "kernel %s: the Linux module runs no code from files, only what is built into it", p->name);
+    if (p->kernel->level != KERNEL_L1)
+        return machine_fail(err, MACHINE_CANNOT, "--machine perf, msr or timing runs it in user space",
+                            "kernel %s: the Linux module has no buffers for operands beyond the first-level cache",
+                            p->name);
     if ((p->kernel->features & KERNEL_NEEDS_AMX_BF16) != 0) {
         char what[60];
         snprintf(what, sizeof what, "kernel %s", p->name);

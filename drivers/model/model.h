@@ -268,6 +268,9 @@ struct model {
     struct model_wake wakes[MODEL_WAKES_MAX];
     size_t n_unlike;
     struct model_unlike unlike[MODEL_UNLIKE_MAX];
+    /* [switching] */
+    bool has_switching;
+    double switching_us[SWITCHING_KINDS];
     struct model_scenario scenario;
 };
 

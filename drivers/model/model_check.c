@@ -205,7 +205,7 @@ static int check_transitions(const struct check *p)
     return 0;
 }
 
-static int check_demanding_kernel(const struct check *p, const struct model_demand *d)
+static int check_demanding_kernel(const struct check *p, struct model_demand *d)
 {
     struct payload payload;
     char why[200];
@@ -214,6 +214,7 @@ static int check_demanding_kernel(const struct check *p, const struct model_dema
     if (payload.kernel->width != d->width || payload.kernel->weight != d->weight)
         return fail(p, d->line, "demand", "%s is another kind of code; [demand %u %s %s] would work", d->kernel,
                     payload.kernel->width, kernel_weight_name(payload.kernel->weight), d->kernel);
+    snprintf(d->kernel, sizeof d->kernel, "%s", payload.kernel->name); /* in small letters */
     return 0;
 }
 
@@ -232,7 +233,7 @@ static int check_kernels(const struct check *p)
         return fail(p, sourced_ini_line(p->ini, "ipc", "64add"), "64add",
                     "missing in section [ipc]; add '64add = THROUGHPUT LATENCY  # source'");
     for (size_t i = 0; i < m->n_demands; i++)
-        if (m->demands[i].kernel[0] && check_demanding_kernel(p, &m->demands[i]) != 0)
+        if (m->demands[i].kernel[0] && check_demanding_kernel(p, &p->model->demands[i]) != 0)
             return -1;
     return 0;
 }

@@ -229,8 +229,11 @@ static int enter_demand(struct parser *p, char *words[])
     struct model_demand *d = p->instance;
     d->count = 1;
     d->below = MODEL_CLASSES_MAX; /* not said */
-    if (words[3] && (strlen(words[3]) >= sizeof d->kernel || strpbrk(words[3], ".-@") != NULL))
-        return refuse(p, p->header, "'%.40s' is not the name of a kernel without suffixes, like 512mul", words[3]);
+    if (words[3] &&
+        (strlen(words[3]) >= sizeof d->kernel || strpbrk(words[3], ".-") != NULL || strstr(words[3], "@1/")))
+        return refuse(p, p->header,
+                      "'%.40s' is not the name of a kernel without suffixes, like 512mul, or with @, like 512fma@l3",
+                      words[3]);
     snprintf(d->kernel, sizeof d->kernel, "%s", words[3] ? words[3] : "");
     return 0;
 }
@@ -448,6 +451,15 @@ static int enter_core(struct parser *p, char *words[])
     return words[2] ? model_uint(&p->ini, p->header, words[2], u->cpus.lo, MODEL_CORES_MAX - 1, &u->cpus.hi) : 0;
 }
 
+/* ---- [switching] ---- */
+
+static int enter_switching(struct parser *p, char *words[])
+{
+    (void)words;
+    p->model->has_switching = true;
+    return 0;
+}
+
 /* ---- the sections ---- */
 
 static const struct key keys[] = {
@@ -541,6 +553,9 @@ static const struct key keys[] = {
     WIDTH("wake", HEADER, true, model_wake, width),
     NUMBER("core", "factor", true, model_unlike, factor, 0.1, 1),
     TEXT("core", "label", false, model_unlike, label),
+    NUMBER("switching", "switch_us", true, model, switching_us[SWITCHING_SWITCH], 0, 1e6),
+    NUMBER("switching", "migration_us", true, model, switching_us[SWITCHING_MIGRATION], 0, 1e6),
+    NUMBER("switching", "fault_us", true, model, switching_us[SWITCHING_FAULT], 0, 1e6),
     NUMBER("limit", "share", true, model, scenario.limit_share, 0, 1),
     NUMBER("limit", "factor", true, model, scenario.limit_factor, 0.1, 1),
     YES_NO("repetition", "carry", true, model, scenario.carries),
@@ -593,6 +608,7 @@ static const struct section sections[] = {
      {1, 2},
      .array = ARRAY(model_unlike, unlike, n_unlike, MODEL_UNLIKE_MAX, "of these"),
      .enter = enter_core},
+    {"switching", "[switching]", .enter = enter_switching},
     {"limit", "[limit]"},
     {"repetition", "[repetition]"},
 };

@@ -425,7 +425,6 @@ int model_trials(struct machine *m, const struct trials_request *r, double *dura
 /* ---- first uses ---- */
 
 enum { FIRST_USE_STREAM = 79 };
-static const double NOISE = 0.02, OUTLIERS = 0.02; /* relative; share that an interrupt lengthens */
 
 static int model_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
                            struct machine_error *err)
@@ -442,13 +441,13 @@ static int model_first_use(struct machine *m, const struct first_use_request *r,
                 in = s->model.wakes[i].stage[k];
     model_random_init(&random, s->setup.seed, r->repetition, FIRST_USE_STREAM);
     double read = MODEL_FIRST_READ_NS * 1e-3, step = model_step_ticks(&s->model) / s->model.tsc_hz * 1e6;
-    double first = (read + in.first_us) * exp(NOISE * model_random_normal(&random));
-    if (model_random_uniform(&random) < OUTLIERS)
+    double first = (read + in.first_us) * exp(MODEL_TIME_NOISE * model_random_normal(&random));
+    if (model_random_uniform(&random) < MODEL_TIME_OUTLIERS)
         first += 5 + 20 * model_random_uniform(&random);
     *out = (struct first_use_seen){
         .idle_us = r->idle_us,
         .first_us = step * fmax(1, rint(first / step)),
-        .full_rate_us = fmax(first, in.full_rate_us * exp(NOISE * model_random_normal(&random))),
+        .full_rate_us = fmax(first, in.full_rate_us * exp(MODEL_TIME_NOISE * model_random_normal(&random))),
         .read_us = read};
     return MACHINE_OK;
 }
@@ -486,6 +485,7 @@ static const struct machine_ops model_ops = {
     .trials = model_trials,
     .first_use = model_first_use,
     .bursts = model_bursts,
+    .switching = model_switching,
 };
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)

@@ -103,5 +103,15 @@ double model_trial_cycles(const struct machine *m, double trial_us);
 int model_trials(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
                  struct machine_error *err);
 
+/* Single times scatter by so much, relative, and an interrupt lengthens this share of them, by 5 to 25 us (assumed). */
+#define MODEL_TIME_NOISE 0.02
+#define MODEL_TIME_OUTLIERS 0.02
+
+/* model_switching.c: as machine_ops.switching: the figures of [switching] on top of this (us; assumed), which is what
+ * system calls take without. MACHINE_CANNOT: the model has no such section, or one core and is to migrate. */
+#define MODEL_SWITCHING_BASE_US 0.5
+int model_switching(struct machine *m, const struct switching_request *r, struct switching_seen *out,
+                    struct machine_error *err);
+
 /* As machine_ops.first_use: the stages of [wake WIDTH]; where the model has none, units never sleep. */
 enum { MODEL_FIRST_READ_NS = 25 };

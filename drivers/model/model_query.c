@@ -106,20 +106,24 @@ static int check_runs(const struct model *m, const struct payload *p, struct mac
     return MACHINE_OK;
 }
 
+/* That of "512fma@l3", else of "512fma", else of all code of this kind. */
 static const struct model_demand *find_demand(const struct model *m, const struct kernel *k)
 {
-    const struct model_demand *of_kind = NULL;
-    size_t stem = strcspn(k->name, "-@");
+    const struct model_demand *of_kind = NULL, *of_stem = NULL;
+    size_t whole = strcspn(k->name, "-"), stem = strcspn(k->name, "-@");
     for (size_t i = 0; i < m->n_demands; i++) {
         const struct model_demand *d = &m->demands[i];
         if (d->width != k->width || d->weight != k->weight)
             continue;
-        if (strlen(d->kernel) == stem && strncmp(d->kernel, k->name, stem) == 0)
+        size_t length = strlen(d->kernel);
+        if (length == whole && strncmp(d->kernel, k->name, length) == 0)
             return d;
-        if (!d->kernel[0])
+        if (length == stem && strncmp(d->kernel, k->name, length) == 0)
+            of_stem = d;
+        if (length == 0)
             of_kind = d;
     }
-    return of_kind;
+    return of_stem ? of_stem : of_kind;
 }
 
 int model_need(const struct model *m, const struct payload *p, struct model_need *out, struct machine_error *err)

@@ -12,7 +12,7 @@ static uint64_t plain_work(const struct burst_loop *l, uint64_t now, uint64_t un
 {
     while ((int64_t)(until - now) > 0) {
         uint64_t end = until - now > l->piece + l->piece / 2 ? now + l->piece : until;
-        uint64_t blocks = l->plain(l->chunk, end, NULL, l->plain_dirty), then = tsc_now();
+        uint64_t blocks = l->plain(l->chunk, end, NULL, l->plain_dirty, l->plain_walk), then = tsc_now();
         if ((int64_t)(then - end) > (int64_t)l->patience) {
             out->lost += then - now;
         } else {
@@ -27,7 +27,7 @@ static uint64_t plain_work(const struct burst_loop *l, uint64_t now, uint64_t un
 static void wide_work(const struct burst_loop *l)
 {
     if (l->blocks > 0)
-        l->wide(l->blocks, 0, NULL, l->wide_dirty);
+        l->wide(l->blocks, 0, NULL, l->wide_dirty, NULL); /* no kernel with shots walks */
     l->shot(l->rest, l->wide_dirty);
 }
 

@@ -7,6 +7,7 @@
 
 struct burst_loop {
     kernel_fn *plain;
+    struct kernel_walk *plain_walk;
     uint64_t plain_dirty, chunk; /* blocks between two looks at the clock */
     unsigned instructions;       /* of a block */
     /* a burst: complete blocks of the kernel first, where it is long, then a shot of the rest */

@@ -12,38 +12,39 @@
 #include "kernels/first_use.h"
 #include "util/order.h"
 
-static int possible(const struct native *s, const struct bursts_request *r, struct machine_error *err)
+static int possible(struct native *s, const struct bursts_request *r, struct machine_error *err)
 {
     if (!s->prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
     int status = bursts_check(r, err);
     if (status == MACHINE_OK)
-        status = native_check_features(s, &r->plain, err);
+        status = native_make_ready(s, &r->plain, err);
     return status == MACHINE_OK ? native_check_features(s, &r->wide, err) : status;
 }
 
 /* Blocks in half a microsecond, about: two looks at the clock are so far apart. */
-static uint64_t blocks_between_looks(const struct payload *p, double tick_per_us)
+static uint64_t blocks_between_looks(const struct payload *p, struct kernel_walk *walk, double tick_per_us)
 {
     enum { TRIED = 16, TIMES = 5 }; /* blocks, a few us; of five runs one is not interrupted */
     uint64_t least = UINT64_MAX;
 
     for (int i = 0; i < TIMES; i++) {
         uint64_t begin = tsc_now();
-        p->run(TRIED, 0, NULL, p->dirty);
+        p->run(TRIED, 0, NULL, p->dirty, walk);
         uint64_t ticks = tsc_now() - begin;
         least = ticks < least ? ticks : least;
     }
     return (uint64_t)fmax(1, 0.5 * tick_per_us * TRIED / (double)least);
 }
 
-static void bursts_plan(const struct native *s, const struct bursts_request *r, struct burst_loop *l)
+static void bursts_plan(struct native *s, const struct bursts_request *r, struct burst_loop *l)
 {
     const double tick_per_us = s->tsc.hz * 1e-6;
     const struct payload narrow = kernel_named("128or");
     *l = (struct burst_loop){.plain = r->plain.run,
+                             .plain_walk = walks_of(&s->walks, &r->plain),
                              .plain_dirty = r->plain.dirty,
-                             .chunk = blocks_between_looks(&r->plain, tick_per_us),
+                             .chunk = blocks_between_looks(&r->plain, walks_of(&s->walks, &r->plain), tick_per_us),
                              .instructions = r->plain.instructions,
                              .wide = r->wide.run,
                              /* of no instruction: also none that is begun in vain, where a branch is mispredicted */
@@ -123,7 +124,7 @@ static first_use_fn *first_use_of(const struct kernel *k)
                                                : NULL;
 }
 
-static int check_first_use(const struct native *s, const struct first_use_request *r, struct machine_error *err)
+static int check_first_use(struct native *s, const struct first_use_request *r, struct machine_error *err)
 {
     if (!s->prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
@@ -133,14 +134,15 @@ static int check_first_use(const struct native *s, const struct first_use_reques
     if (!(r->warm_us > 0 && r->warm_us <= 1e6 && r->idle_us >= 0 && r->idle_us <= 1e6 && r->observe_us > 0 &&
           r->observe_us <= 1e4))
         return machine_fail(err, MACHINE_BAD_INPUT, "", "idle times of at most a second can be measured");
-    return native_check_features(s, &r->warm, err);
+    return native_make_ready(s, &r->warm, err);
 }
 
 int native_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
                      struct machine_error *err)
 {
     static const double us = 1e-6;
-    const struct native *s = m->state;
+    struct native *s = m->state;
+    struct kernel_walk *walk = walks_of(&s->walks, &r->warm);
     uint64_t ticks[READINGS_MOST], begin, read;
     double scratch[READINGS_MOST], tick_us = 1e6 / s->tsc.hz;
     size_t n = 0;
@@ -150,11 +152,11 @@ int native_first_use(struct machine *m, const struct first_use_request *r, struc
         return status;
     first_use_fn *first = first_use_of(r->warm.kernel);
     read = kernel_first_nothing(0, &begin) - begin;
-    r->warm.run(1, tsc_now() + (uint64_t)(r->warm_us * us * s->tsc.hz), NULL, 0);
+    r->warm.run(1, tsc_now() + (uint64_t)(r->warm_us * us * s->tsc.hz), NULL, 0, walk);
     uint64_t idle = tsc_now();
     uint64_t end = first(idle + (uint64_t)(r->idle_us * us * s->tsc.hz), &begin);
     for (; n < READINGS_MOST && ((ticks[n] = tsc_now()) - begin) * tick_us < r->observe_us; n++)
-        r->warm.run(1, 0, NULL, 0);
+        r->warm.run(1, 0, NULL, 0, walk);
     size_t full = native_first_use_full(ticks, n, scratch);
     *out = (struct first_use_seen){.idle_us = (double)(begin - idle) * tick_us,
                                    .first_us = (double)(end - begin) * tick_us,

@@ -17,6 +17,7 @@
 
 #include "computer/cpu/tsc.h"
 #include "drivers/native/corunners.h"
+#include "drivers/native/walks.h"
 #include "util/child.h"
 #include "util/clock.h"
 #include "util/command.h"
@@ -38,6 +39,7 @@ struct corun_command {
     bool pinned;
     struct cpu_mask before;
     int nothing; /* /dev/null */
+    struct walks walks;
     size_t n;
     int cpus[CPU_LIMIT];
 };
@@ -123,6 +125,7 @@ void corun_command_close(struct corun_command *c)
         (void)cpu_set_affinity(&c->before);
     if (c->nothing >= 0)
         close(c->nothing);
+    walks_free(&c->walks);
     free(c);
 }
 
@@ -237,6 +240,19 @@ static int run_once(const struct corun_command *c, struct corun_seen *out, struc
     return MACHINE_OK;
 }
 
+/* Background code that runs on others starts when its operands are there. */
+static int start_others(struct corun_command *c, const struct corunner_code *code, struct corunners **out,
+                        struct machine_error *err)
+{
+    struct cpu_caches caches;
+    char why[200];
+    if (kernel_request_permission(code->payload.kernel->features, why, sizeof why) != 0)
+        return machine_fail(err, MACHINE_CANNOT, "", "%s: %s", code->payload.name, why);
+    cpu_caches_read("/sys", "/proc", c->cpus[0], &caches);
+    int status = walks_prepare(&c->walks, &caches, &code->payload, err);
+    return status == MACHINE_OK ? corunners_start(c->cpus, c->n, code, out, err) : status;
+}
+
 /* The frequency right after a run is that of the command's CPU, from which a thread of a package may have moved away. */
 static double ghz_there(const struct corun_command *c)
 {
@@ -256,14 +272,12 @@ int corun_command_run(void *data, const struct corun_background *b, struct corun
     const struct payload rest = kernel_named("64add");
     const double tick = 1e-6 * c->setup.tsc_hz, on = b->every_us > 0 ? b->on_us : SLICE_US;
     const struct corunner_code code = {.payload = b->code,
+                                       .walk = b->code.kernel != NULL ? walks_of(&c->walks, &b->code) : NULL,
                                        .ticks = (uint64_t)(on * tick),
                                        .rest = rest,
                                        .rest_ticks = (uint64_t)(fmax(b->every_us - b->on_us, 0) * tick)};
     struct corunners *others = NULL;
-    char why[200];
-    if (b->code.kernel != NULL && kernel_request_permission(b->code.kernel->features, why, sizeof why) != 0)
-        return machine_fail(err, MACHINE_CANNOT, "", "%s: %s", b->code.name, why);
-    int status = b->code.kernel != NULL ? corunners_start(c->cpus, c->n, &code, &others, err) : MACHINE_OK;
+    int status = b->code.kernel != NULL ? start_others(c, &code, &others, err) : MACHINE_OK;
     if (status != MACHINE_OK)
         return status;
     usleep(SETTLE_US);

@@ -12,9 +12,11 @@
 
 #include "computer/cpu/cpu.h"
 #include "computer/cpu/tsc.h"
+#include "drivers/native/walks.h"
 
 struct corunner {
     alignas(64) atomic_uint_fast64_t slices; /* a cache line for each, so that counting disturbs nobody */
+    struct kernel_walk walk;
     struct corunners *all;
     pthread_t thread;
 };
@@ -35,9 +37,9 @@ static void *keep_busy(void *data)
     const struct corunner_code *c = &self->all->code;
 
     while (!atomic_load_explicit(&self->all->stop, memory_order_relaxed)) {
-        c->payload.run(BLOCKS_PER_LOOK, tsc_now() + c->ticks, NULL, c->payload.dirty);
+        c->payload.run(BLOCKS_PER_LOOK, tsc_now() + c->ticks, NULL, c->payload.dirty, &self->walk);
         if (c->rest_ticks > 0)
-            c->rest.run(BLOCKS_PER_LOOK, tsc_now() + c->rest_ticks, NULL, c->rest.dirty);
+            c->rest.run(BLOCKS_PER_LOOK, tsc_now() + c->rest_ticks, NULL, c->rest.dirty, NULL);
         atomic_fetch_add_explicit(&self->slices, 1, memory_order_relaxed);
     }
     return NULL;
@@ -107,6 +109,7 @@ int corunners_start(const int *cpus, size_t n, const struct corunner_code *code,
     while (c->n < n && status == MACHINE_OK) {
         struct corunner *one = &c->list[c->n];
         atomic_init(&one->slices, 0);
+        one->walk = walks_spread(code->walk, c->n, n);
         one->all = c;
         int error = start_one(one, cpus[c->n]);
         if (error == 0)

@@ -9,9 +9,10 @@
 
 struct corunners;
 
-/* Slices of one payload, each followed by one of another, in TSC ticks. */
+/* Slices of one payload, each followed by one of another in the first-level cache, in TSC ticks. */
 struct corunner_code {
     struct payload payload;
+    const struct kernel_walk *walk; /* the buffer that its operands come from; NULL: it needs none */
     uint64_t ticks;
     struct payload rest;
     uint64_t rest_ticks; /* 0: there is none */

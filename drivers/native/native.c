@@ -251,6 +251,24 @@ int native_check_features(const struct native *s, const struct payload *p, struc
     return MACHINE_OK;
 }
 
+/* Says so where the buffer in memory cannot be as large as it should be. */
+static int prepare_walk(struct native *s, const struct payload *p, struct machine_error *err)
+{
+    int status = walks_prepare(&s->walks, &s->caches, p, err);
+
+    if (status == MACHINE_OK && p->kernel->level == KERNEL_RAM && s->caches.l3 > WALKS_MOST / WALKS_TIMES &&
+        strstr(s->notes, "@ram") == NULL)
+        native_note(s, "the buffer of @ram (1 GiB) is less than four times L3 (%.0f MiB): some loads hit it",
+                    (double)s->caches.l3 / (1 << 20));
+    return status;
+}
+
+int native_make_ready(struct native *s, const struct payload *p, struct machine_error *err)
+{
+    int status = native_check_features(s, p, err);
+    return status == MACHINE_OK ? prepare_walk(s, p, err) : status;
+}
+
 void native_finish(struct native *s)
 {
     corunners_stop(s->corunners);
@@ -264,8 +282,11 @@ void native_finish(struct native *s)
 
 void native_close(struct machine *m)
 {
+    struct native *s = m->state;
+
     m->ops->finish(m);
-    free(m->state);
+    walks_free(&s->walks);
+    free(s);
     m->state = NULL;
 }
 
@@ -308,8 +329,11 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
             return MACHINE_CANNOT;
         }
     }
-    const struct corunner_code code = {.payload = corunner, .ticks = (uint64_t)(s->tsc.hz * 1e-4)};
-    status = corunners_start(chosen.cpus, chosen.n, &code, &s->corunners, err);
+    const struct corunner_code code = {
+        .payload = corunner, .walk = walks_of(&s->walks, &corunner), .ticks = (uint64_t)(s->tsc.hz * 1e-4)};
+    status = chosen.n > 0 ? prepare_walk(s, &corunner, err) : MACHINE_OK;
+    if (status == MACHINE_OK)
+        status = corunners_start(chosen.cpus, chosen.n, &code, &s->corunners, err);
     free(chosen.cpus);
     return status;
 }
@@ -373,6 +397,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
         return status;
     status = pinning_enter(&s->pinning, s->cpu, bytes, err);
     s->lacking = status == MACHINE_OK ? s->features & ~kernel_cpu_features() : 0;
+    cpu_caches_read(s->sys, strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL, s->cpu, &s->caches);
     if (status == MACHINE_OK)
         status = start_corunners(s, &view, err);
     if (status != MACHINE_OK) {
@@ -382,7 +407,6 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     s->prepared = true;
     s->tsc_step = fmax(1, tsc_measure_step());
     s->core_class = cpu_core_class(s->sys, s->cpu);
-    cpu_caches_read(s->sys, strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL, s->cpu, &s->caches);
     native_note(s, "%s", s->pinning.note);
     remark_idle(s, &view);
     return MACHINE_OK;
@@ -394,28 +418,29 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
 #define SAMPLE_COST_US 0.025
 
 /* Ticks of a block at full rate: the fastest of several stretches of about 20 us. */
-static double block_ticks(const struct payload *p, uint64_t blocks)
+static double block_ticks(const struct payload *p, struct kernel_walk *walk, uint64_t blocks)
 {
     double best = INFINITY;
 
     for (int i = 0; i < 20; i++) {
         uint64_t begin = tsc_now();
-        uint64_t done = p->run(blocks, 0, NULL, p->dirty);
+        uint64_t done = p->run(blocks, 0, NULL, p->dirty, walk);
         double ticks = (double)(tsc_now() - begin) / (double)done;
         best = ticks < best ? ticks : best;
     }
     return best;
 }
 
-void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct sampling_lane *lane)
+void native_lane_measure(const struct payload *p, struct kernel_walk *walk, double tsc_hz, double period_us,
+                         struct sampling_lane *lane)
 {
     const double tick_per_us = tsc_hz * 1e-6;
 
     uint64_t begin = tsc_now();
-    uint64_t blocks = p->run(1, begin + (uint64_t)(2000 * tick_per_us), NULL, p->dirty);
+    uint64_t blocks = p->run(1, begin + (uint64_t)(2000 * tick_per_us), NULL, p->dirty, walk);
     double rough = (double)(tsc_now() - begin) / (double)blocks;
-    double ticks = block_ticks(p, (uint64_t)fmax(1, 20 * tick_per_us / rough));
-    *lane = (struct sampling_lane){.run = p->run, .dirty = p->dirty};
+    double ticks = block_ticks(p, walk, (uint64_t)fmax(1, 20 * tick_per_us / rough));
+    *lane = (struct sampling_lane){.run = p->run, .dirty = p->dirty, .walk = walk};
     lane->lines = pinning_code(p, &lane->code);
     lane->blocks = (uint64_t)fmax(1, ceil((period_us / SAMPLING_A_PERIOD - SAMPLE_COST_US) * tick_per_us / ticks));
 }
@@ -425,7 +450,7 @@ void native_lane_measure(const struct payload *p, double tsc_hz, double period_u
 static struct sampling_lane *find_lane(struct native *s, const struct payload *p)
 {
     for (size_t i = 0; i < s->n_lanes; i++)
-        if (s->lanes[i].run == p->run && s->lanes[i].dirty == p->dirty)
+        if (s->lanes[i].run == p->run && s->lanes[i].dirty == p->dirty && s->lanes[i].walk == walks_of(&s->walks, p))
             return &s->lanes[i];
     return NULL;
 }
@@ -450,11 +475,11 @@ static int calibrate(struct native *s, const struct run_request *r, struct machi
         const struct payload *p = &r->segments[i].payload;
         if (find_lane(s, p) != NULL)
             continue;
-        int status = native_check_features(s, p, err);
+        int status = native_make_ready(s, p, err);
         if (status != MACHINE_OK)
             return status;
         pinning_begin(&s->pinning, CALIBRATION_US);
-        native_lane_measure(p, s->tsc.hz, s->setup.period_us, &s->lanes[s->n_lanes++]);
+        native_lane_measure(p, walks_of(&s->walks, p), s->tsc.hz, s->setup.period_us, &s->lanes[s->n_lanes++]);
         pinning_end(&s->pinning, CALIBRATION_US);
         ran = true;
     }

@@ -13,6 +13,7 @@
 #include "drivers/machine.h"
 #include "drivers/native/pinning.h"
 #include "drivers/native/sampling.h"
+#include "drivers/native/walks.h"
 #include "util/text_list.h"
 #include "computer/cpu/tsc.h"
 
@@ -41,6 +42,7 @@ struct native {
     struct cpu_mask used;     /* CPUs that it was prepared for so far */
     const char *core_class;   /* of that CPU */
     struct cpu_caches caches; /* of that CPU */
+    struct walks walks;       /* of kernels that ran so far; freed with the machine */
     unsigned active_cores;
     unsigned active_in_package, active_in_die; /* of those, with the measured one */
     struct pinning pinning;
@@ -75,7 +77,7 @@ size_t native_core_kinds(const struct machine *m, bool every, struct core_kind *
 int native_prepare(struct native *s, const struct machine_setup *setup, size_t bytes, struct machine_error *err);
 /* Undoes it; may be called twice, or without. */
 void native_finish(struct native *s);
-/* machine_ops.close: finishes, and frees the state. */
+/* machine_ops.close: finishes, and frees the state with its buffers. */
 void native_close(struct machine *m);
 
 /*
@@ -86,6 +88,8 @@ int native_take_setup(struct native *s, const struct machine_setup *setup, struc
                       struct machine_error *err);
 /* Checks that a payload can run: MACHINE_OK, or MACHINE_CANNOT with the kernels that can in the remedy. */
 int native_check_features(const struct native *s, const struct payload *p, struct machine_error *err);
+/* The same, and makes the buffer that the payload's operands come from, if they need one (walks_of(&s->walks, p)). */
+int native_make_ready(struct native *s, const struct payload *p, struct machine_error *err);
 /* A check like native_check_features(). */
 typedef int native_can_run(const struct native *s, const struct payload *p, struct machine_error *err);
 /* Chooses the other cores that the setup wants active and their payload (free chosen->cpus): they are counted. */
@@ -126,8 +130,9 @@ int native_speed_select(struct machine *m, struct rated_limits *out, struct mach
 void native_relax(void);
 
 /* Measures the pace of a payload at this sample period (us): 2 ms to reach its steady state, then the blocks of a
- * sample from its fastest rate. */
-void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct sampling_lane *lane);
+ * sample from its fastest rate. `walk`: as in the lane. */
+void native_lane_measure(const struct payload *p, struct kernel_walk *walk, double tsc_hz, double period_us,
+                         struct sampling_lane *lane);
 
 /* ---- bursts.c: as in machine_ops, in user space ---- */
 
@@ -137,6 +142,10 @@ enum { BURSTS_BLOCKS_FROM = 2000 };
 int native_bursts(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
                   struct machine_error *err);
 int native_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
+                     struct machine_error *err);
+
+/* ---- switching.c: as in machine_ops; MACHINE_FAILED also where the system refuses a thread, a pipe or memory ---- */
+int native_switching(struct machine *m, const struct switching_request *r, struct switching_seen *out,
                      struct machine_error *err);
 
 /*

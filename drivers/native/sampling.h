@@ -38,6 +38,7 @@ enum { SAMPLING_GROWTH_BITS = 9 };
 struct sampling_lane {
     kernel_fn *run;
     uint64_t dirty;
+    struct kernel_walk *walk;           /* NULL: it needs none */
     uint64_t blocks;                    /* of a sample */
     const volatile unsigned char *code; /* which is brought into the caches before it runs, */
     size_t lines;                       /* so many lines of SAMPLING_LINE bytes */
@@ -114,7 +115,7 @@ static inline __attribute__((always_inline)) void sampling_prepare(const struct 
         (void)lane->code[*line * SAMPLING_LINE];
         *line = *line + 1 < lane->lines ? *line + 1 : 0;
     }
-    (void)lane->run(0, 0, NULL, lane->dirty);
+    (void)lane->run(0, 0, NULL, lane->dirty, NULL);
 }
 
 /*
@@ -159,7 +160,7 @@ static inline __attribute__((always_inline)) void sampling_run(const struct samp
 
             more = more < all - blocks ? more : all - blocks;
             sampling_prepare(next, &line);
-            blocks += lane->run(more, 0, NULL, lane->dirty);
+            blocks += lane->run(more, 0, NULL, lane->dirty, lane->walk);
             now = read(reader, n, blocks, doubled);
             n += step;
             if (__builtin_expect(now >= grows_at, 0))

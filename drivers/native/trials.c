@@ -7,13 +7,14 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The size of x86's large pages, the most trials that a request may have, and how often the caller's stop() is called:
- * nobody notices a fiftieth of a second. */
-enum { HUGE_PAGE = 2 << 20, TRIALS_MOST = 100000, STOP_EVERY_US = 20000 };
+#include "drivers/native/huge_buffer.h"
+
+/* The most trials that a request may have, and how often the caller's stop() is called: nobody notices a fiftieth of a
+ * second. */
+enum { TRIALS_MOST = 100000, STOP_EVERY_US = 20000 };
 /* A trial that takes so much longer than it should was no trial: no scheduler holds a thread that long. So many of them
  * are repeated. */
 static const double STANDSTILL_S = 1;
@@ -44,39 +45,19 @@ int trials_check(const struct native *s, const struct trials_request *r, struct 
 
 /* ---- the buffer ---- */
 
-struct trials_buffer {
-    void *mapped;
-    size_t mapped_size;
-    void *start; /* on a border of 2 MB */
-};
-
-static void buffer_free(struct trials_buffer *b)
+/* Written to, for pages that were only read are all one and the same. */
+static int buffer_make(const struct trials_request *r, struct huge_buffer *b, struct machine_error *err)
 {
-    if (b->mapped != NULL)
-        munmap(b->mapped, b->mapped_size);
-    b->mapped = NULL;
-}
-
-/* Written to, for pages that were only read are all one and the same; in huge pages where they are to be had, so that
- * translations of addresses have the least share in the measurement. */
-static int buffer_make(const struct trials_request *r, struct trials_buffer *b, struct machine_error *err)
-{
-    *b = (struct trials_buffer){NULL, 0, NULL};
+    *b = (struct huge_buffer){NULL, 0, NULL};
     if (r->bytes == 0)
         return MACHINE_OK;
-    b->mapped_size = r->bytes + HUGE_PAGE;
-    void *p = mmap(NULL, b->mapped_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) {
-        return machine_fail(err, MACHINE_CANNOT, "free some memory, or raise the limit (ulimit -v)",
-                            "no memory for a buffer of %.3g MB: %s", (double)r->bytes / 1e6, strerror(errno));
-    }
-    b->mapped = p;
-    b->start = (char *)p + (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
-    madvise(b->start, r->bytes, MADV_HUGEPAGE);
+    int status = huge_buffer_map(r->bytes, b, err);
+    if (status != MACHINE_OK)
+        return status;
     for (size_t done = 0, part = (size_t)64 << 20; done < r->bytes; done += part) {
         memset((char *)b->start + done, 1, r->bytes - done < part ? r->bytes - done : part);
         if (r->stop != NULL && r->stop(r->data)) {
-            buffer_free(b);
+            huge_buffer_free(b);
             return machine_fail(err, MACHINE_FAILED, "", "stopped");
         }
     }
@@ -336,7 +317,7 @@ static int run_between(const struct native *s, const struct trials_request *r, c
 int trials_run(struct native *s, const struct trials_request *r, const struct trials_clock *clock, double *duration,
                struct trials_seen *seen, struct machine_error *err)
 {
-    struct trials_buffer buffer;
+    struct huge_buffer buffer;
 
     *seen = (struct trials_seen){.cycles = clock != NULL, .resolution = 1};
     int status = trials_check(s, r, err);
@@ -350,6 +331,6 @@ int trials_run(struct native *s, const struct trials_request *r, const struct tr
     seen->rounds = trials_find_rounds(shortest_ticks, &w, r->trial_us * 1e-6 * s->tsc.hz);
     memset(duration, 0, r->trials * sizeof *duration); /* its pages are there before the first trial */
     status = run_between(s, r, clock, &w, duration, seen, err);
-    buffer_free(&buffer);
+    huge_buffer_free(&buffer);
     return status;
 }

@@ -287,6 +287,7 @@ static const struct machine_ops perf_ops = {
     .trials = perf_machine_trials,
     .first_use = native_first_use,
     .bursts = native_bursts,
+    .switching = native_switching,
 };
 
 static void find_events(struct perf *t, int cpu)

@@ -170,6 +170,7 @@ static const struct machine_ops timing_ops = {
     .trials = timing_trials,
     .first_use = native_first_use,
     .bursts = native_bursts,
+    .switching = native_switching,
 };
 
 int timing_open_at(const char *sys, double step_ns, struct machine *out, struct machine_error *err)

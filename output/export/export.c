@@ -155,6 +155,17 @@ static void put_turbos(json_t *list, const struct schedule *s, bool *failed)
     }
 }
 
+static void put_switching(json_t *list, const struct schedule *s, bool *failed)
+{
+    for (size_t i = 0; i < SCHEDULE_SWITCHINGS; i++) {
+        if (!s->switching_ns[i].present)
+            continue;
+        json_t *o = json_pack("{s:s}", "what", schedule_switching_names[i]);
+        put_number(o, "ns", &s->switching_ns[i], failed);
+        json_lines_push(list, o, failed);
+    }
+}
+
 char *export_to_json(const struct schedule *s, char *why, size_t why_size)
 {
     const struct {
@@ -177,6 +188,7 @@ char *export_to_json(const struct schedule *s, char *why, size_t why_size)
         {"level_relaxations", NULL, JSON_MEMBERS(relaxation_members), s->level_relaxations, s->n_level_relaxations,
          sizeof *s->relaxations},
         {"throttles", NULL, JSON_MEMBERS(throttle_members), s->throttles, s->n_throttles, sizeof *s->throttles},
+        {"switching", put_switching},
         {"settings", NULL, JSON_MEMBERS(setting_members), s->settings, s->n_settings, sizeof *s->settings},
         {"missing", NULL, JSON_MEMBERS(missing_members), s->missing, s->n_missing, sizeof *s->missing},
     };
@@ -314,6 +326,18 @@ static void header_events(FILE *out, const struct schedule *s)
     }
 }
 
+static void header_switching(FILE *out, const struct schedule *s)
+{
+    static const char *const names[SCHEDULE_SWITCHINGS] = {
+        [SCHEDULE_SWITCH] = "SWITCH", [SCHEDULE_MIGRATION] = "MIGRATION", [SCHEDULE_FAULT] = "FAULT"};
+    for (size_t i = 0; i < SCHEDULE_SWITCHINGS; i++) {
+        const struct schedule_number *ns = &s->switching_ns[i];
+        fprintf(out, "#define CHARACTERIZE_HAS_%s_NS %d\n", names[i], ns->present);
+        if (ns->present)
+            fprintf(out, "#define CHARACTERIZE_%s_NS %d\n", names[i], ns->value);
+    }
+}
+
 /* ---- rows ---- */
 
 /* The 2^22-fold nanoseconds of a cycle, rounded; 0: not measured. */
@@ -425,6 +449,7 @@ static void header_values(const struct schedule *s, const char *sha256, struct t
     fprintf(template_value(v, "LEVELS"), "%u", header_levels_of(s));
     fprintf(template_value(v, "CORES_COMPLETE"), "%d", complete(s));
     header_events(template_value(v, "LEVEL_EVENTS"), s);
+    header_switching(template_value(v, "SWITCHING"), s);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         template_value(v, lists[i].name);
         for (size_t row = 0; row < lists[i].n; row++)

@@ -521,7 +521,8 @@ static bool put_all(struct schedule *s, const struct table *const *tables, size_
     static const enum tables_export pairs[] = {EXPORT_COSTS, EXPORT_WAITS, EXPORT_THROTTLING};
     const struct table *frequency = source_of(tables, n, EXPORT_FREQUENCIES),
                        *trigger = source_of(tables, n, EXPORT_TRIGGERS);
-    const struct table *umask = source_of(tables, n, EXPORT_LEVEL_EVENTS);
+    const struct table *umask = source_of(tables, n, EXPORT_LEVEL_EVENTS),
+                       *switching = source_of(tables, n, EXPORT_SWITCHING);
     bool done = put_provenance(s, tables, n) && (!frequency || put_classes(s, frequency, "kernel")) &&
                 (!trigger || put_classes(s, trigger, "kernel"));
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && done; i++) {
@@ -541,6 +542,7 @@ static bool put_all(struct schedule *s, const struct table *const *tables, size_
     done = done && schedule_put_level_pairs(s);
     if (done && umask)
         put_events(s, umask);
+    done = done && (!switching || schedule_put_switching(s, switching));
     return done && note_absent_tables(s, tables, n);
 }
 
@@ -568,16 +570,20 @@ static void tell_nothing(const struct schedule *s, const struct table *const *ta
                                            [EXPORT_TRIGGERS] = "triggers",
                                            [EXPORT_COSTS] = "costs",
                                            [EXPORT_WAITS] = "waits",
-                                           [EXPORT_THROTTLING] = "throttling"};
+                                           [EXPORT_THROTTLING] = "throttling",
+                                           [EXPORT_SWITCHING] = "switching costs"};
     const struct table *frequency = source_of(tables, n, EXPORT_FREQUENCIES);
     char none[SUPPORT_WHY_MAX];
     bool levels = !frequency || estimates_levels(frequency, -1, none);
     snprintf(why, size, "nothing that a scheduler could use was measured");
-    for (enum tables_export part = EXPORT_FREQUENCIES; part <= EXPORT_THROTTLING; part++) {
+    for (enum tables_export part = EXPORT_FREQUENCIES; part < TABLES_EXPORTS; part++) {
+        if (!sections[part]) /* events mean nothing without levels */
+            continue;
         const struct table *t = source_of(tables, n, part);
         const struct schedule_missing *m = main_reason(s, tables_exported(part)->name);
         bool found_nothing = t && t->n_rows && !(m && m->left_out);
-        bool of_levels = t && part != EXPORT_THROTTLING; /* without levels, whatever else is missing */
+        bool of_levels = t && part != EXPORT_THROTTLING &&
+                         part != EXPORT_SWITCHING; /* without levels, whatever else is missing */
         size_t used = strlen(why);
         snprintf(why + used, size - used, "; %s: %.250s", sections[part],
                  of_levels && !levels  ? none
@@ -597,7 +603,10 @@ int schedule_from_tables(const struct table *const *tables, size_t n, struct sch
         schedule_free(out);
         return error_line(why, why_size, "out of memory");
     }
-    if (out->n_points || out->n_triggers || out->n_costs || out->n_relaxations || out->n_throttles)
+    bool switching = false;
+    for (size_t i = 0; i < SCHEDULE_SWITCHINGS; i++)
+        switching = switching || out->switching_ns[i].present;
+    if (out->n_points || out->n_triggers || out->n_costs || out->n_relaxations || out->n_throttles || switching)
         return 0;
     tell_nothing(out, tables, n, why, why_size);
     schedule_free(out);

@@ -64,6 +64,12 @@ static bool cost_possible(const struct schedule_number *n)
     return (n->has_limits ? n->hi : n->value) >= 0;
 }
 
+bool schedule_take_cost(struct schedule *s, const struct table *t, size_t row, const char *column,
+                        struct schedule_number *out)
+{
+    return take(s, t, row, column, cost_possible, "is below 0 with all of its limits", out);
+}
+
 static bool time_possible(const struct schedule_number *n)
 {
     return n->value >= 0;
@@ -109,8 +115,7 @@ static bool cost_row(struct schedule *s, const struct table *t, size_t row, size
     struct schedule_cost c = {.from = from, .to = to, .active_cores = schedule_cores_field(t, row)};
     if (!c.active_cores)
         return schedule_ignore(s, t, SCHEDULE_NO_CORES);
-    if (!take(s, t, row, "down_us", cost_possible, "is below 0 with all of its limits", &c.down_ns) ||
-        !take(s, t, row, "up_us", cost_possible, "is below 0 with all of its limits", &c.up_ns) ||
+    if (!schedule_take_cost(s, t, row, "down_us", &c.down_ns) || !schedule_take_cost(s, t, row, "up_us", &c.up_ns) ||
         !take_breakeven(s, t, row, &c))
         return false;
     const char *otherwise =

@@ -18,8 +18,9 @@
 enum { DOUBLED = 9, BRIEF = 2, BRIEF_FACTOR = 8, BISECTIONS = 7, DENSITIES_MAX = DOUBLED + 4 * BISECTIONS };
 
 /* Both weights of all widths, then operands from ever farther away. */
-static const char *const usual[] = {CLASSES_PLAIN, "128fma", "256or",      "256fma", "256fma@mem",
-                                    "512or",       "512fma", "512fma@mem", "amx"};
+static const char *const usual[] = {CLASSES_PLAIN, "128fma",    "256or",      "256fma",     "256fma@mem",
+                                    "256fma@l2",   "256fma@l3", "256fma@ram", "512or",      "512fma",
+                                    "512fma@mem",  "512fma@l2", "512fma@l3",  "512fma@ram", "amx"};
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},

@@ -14,8 +14,8 @@
 
 const char *const tables_refinement_names[REFINEMENTS] = {
     [REFINED_BUSY] = "busy",         [REFINED_QUIET] = "quiet",         [REFINED_SETTINGS] = "settings",
-    [REFINED_ISOLATED] = "isolated", [REFINED_IRQS_AWAY] = "irqs-away", [REFINED_MASKED] = "masked",
-    [REFINED_WARM] = "warm",
+    [REFINED_ISOLATED] = "isolated", [REFINED_IRQS_AWAY] = "irqs-away", [REFINED_TICKLESS] = "tickless",
+    [REFINED_MASKED] = "masked",     [REFINED_WARM] = "warm",
 };
 
 bool tables_drafted_row(const struct tables_drafted *d, const char *text)

@@ -36,6 +36,7 @@ enum refinement {
     REFINED_SETTINGS,
     REFINED_ISOLATED,
     REFINED_IRQS_AWAY,
+    REFINED_TICKLESS,
     REFINED_MASKED,
     REFINED_WARM,
     REFINEMENTS
@@ -112,6 +113,7 @@ enum tables_export {
     EXPORT_WAITS,
     EXPORT_THROTTLING,
     EXPORT_LEVEL_EVENTS,
+    EXPORT_SWITCHING, /* costs of switches, migrations and faults */
     TABLES_EXPORTS
 };
 

@@ -205,11 +205,11 @@ static int bench_cost(struct bench *b, const char *name, const struct payload *p
 static double long_mean_ghz(struct bench *b)
 {
     double took[CHAIN_SLICES];
-    uint64_t begin = tsc_now(), blocks = b->chain.run(1, begin + (uint64_t)(1e-4 * b->info.tsc_hz), NULL, 0);
+    uint64_t begin = tsc_now(), blocks = b->chain.run(1, begin + (uint64_t)(1e-4 * b->info.tsc_hz), NULL, 0, NULL);
 
     for (size_t i = 0; i < CHAIN_SLICES; i++) {
         begin = tsc_now();
-        (void)b->chain.run(blocks, 0, NULL, 0);
+        (void)b->chain.run(blocks, 0, NULL, 0, NULL);
         took[i] = (double)(tsc_now() - begin);
     }
     return (double)(blocks * b->chain.instructions) / middle_mean(took, CHAIN_SLICES) * b->info.tsc_hz * 1e-9;

@@ -75,7 +75,7 @@ static pid_t load(int cpu)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         sched_setaffinity(0, sizeof one, &one);
         for (;;)
-            p.run(100000, 0, NULL, 0);
+            p.run(100000, 0, NULL, 0, NULL);
     }
     return child;
 }

@@ -6,7 +6,7 @@
 
 run --list kernels
 for kernel in 64add 128fma 256or 512fma 512fma-lat 256perm 512fma@mem 256load 128store 512gather 512fmaadd@mem \
-    256mov@zmask amx pause chain; do
+    256mov@zmask 128load@l2 512load@l3 256fma@ram amx pause chain; do
     verdict "--list kernels: $kernel" grep -Eq "^$kernel +[0-9]+ +(light|heavy) " "$out"
 done
 # every listed kernel is one that --transition takes

@@ -100,6 +100,7 @@ static const struct list lists[] = {
      NULL,
      {NULL},
      false},
+    {"switching", {{"ns", NEEDED, -TIME_MAX, TIME_MAX, true}}, NULL, {"what"}, false},
     {"settings", {{NULL, KEY, 0, 0, false}}, NULL, {"table", "key", "value"}, false},
     {"missing", {{"count", NEEDED, 1, TIME_MAX, false}}, NULL, {"table", "why"}, false},
 };
@@ -347,6 +348,23 @@ static int export_check_classes(struct check *c)
     return 0;
 }
 
+/* Each once, in this order. */
+static int check_switching(struct check *c)
+{
+    static const char *const names[] = {"switch", "migration", "fault"};
+    const json_t *list = json_object_get(c->root, "switching");
+    size_t next = 0;
+    c->list = "switching";
+    for (c->row = 0; c->row < json_array_size(list); c->row++) {
+        const char *what = json_string_value(json_object_get(json_array_get(list, c->row), "what"));
+        while (next < 3 && strcmp(what, names[next]) != 0)
+            next++;
+        if (next++ >= 3)
+            return export_check_wrong(c, "what is %s, which is unknown, out of order, or there twice", what);
+    }
+    return 0;
+}
+
 static int check_head(struct check *c)
 {
     const char *format = json_string_value(json_object_get(c->root, "format"));
@@ -388,6 +406,8 @@ int export_rules_check(const char *text, size_t length, char *why, size_t why_si
         status = check_levels(&c, "frequencies", "active_cores");
     if (status == 0)
         status = check_levels(&c, "turbo_levels", "turbo");
+    if (status == 0)
+        status = check_switching(&c);
     if (status == 0)
         status = check_ranges(&c);
     if (status == 0)

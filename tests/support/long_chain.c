@@ -29,10 +29,10 @@ int long_chain_add(int cpu, double tsc_hz, size_t n, struct long_chain_slices *t
         (cpu >= 0 && sched_setaffinity(0, sizeof one, &one)))
         return -1;
     uint64_t begin = tsc_now();
-    uint64_t blocks = chain.run(1, begin + (uint64_t)(tsc_hz * 1e-4), NULL, 0);
+    uint64_t blocks = chain.run(1, begin + (uint64_t)(tsc_hz * 1e-4), NULL, 0, NULL);
     for (size_t i = 0; i < n && to->n < LONG_CHAIN_SLICES; i++) {
         begin = tsc_now();
-        uint64_t done = chain.run(blocks, 0, NULL, 0);
+        uint64_t done = chain.run(blocks, 0, NULL, 0, NULL);
         to->ghz[to->n++] = (double)(done * chain.instructions) / (double)(tsc_now() - begin) * tsc_hz * 1e-9;
     }
     return cpu >= 0 ? sched_setaffinity(0, sizeof before, &before) : 0;

@@ -104,6 +104,21 @@ void umask_table(struct table *t)
     begin(t, "umask", columns, LENGTH(columns));
 }
 
+void switching_table(struct table *t)
+{
+    static const struct table_column columns[] = {
+        TEXT_KEY("what"), LIMITED("us", "us"), LIMITED("null_us", "us"), N, {"discarded", "", TABLE_WHOLE, false, 0}};
+    begin(t, "switching", columns, LENGTH(columns));
+}
+
+void switching_row(struct table *t, const char *what, double us, double half)
+{
+    table_add_row(t);
+    table_put_text(t, "what", what);
+    table_put_limits(t, "us", us, us - half, us + half);
+    table_put_number(t, "n", 500);
+}
+
 void frequency_row(struct table *t, int cpu, const char *kernel, int cores, int level, double ghz)
 {
     table_add_row(t);

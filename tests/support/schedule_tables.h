@@ -21,11 +21,13 @@ void relaxation_table(struct table *t);
 void trigger_table(struct table *t);
 void throttle_table(struct table *t);
 void umask_table(struct table *t);
+void switching_table(struct table *t);
 
 void frequency_row(struct table *t, int cpu, const char *kernel, int cores, int level, double ghz);
 void overhead_row(struct table *t, const char *from, const char *to, int cores, double down, double up, double even);
 void wait_row(struct table *t, const char *what, const char *from, double mode, double us, double share); /* to 64add */
 void trigger_row(struct table *t, const char *kernel, double density, double count, int level); /* level -1: absent */
+void switching_row(struct table *t, const char *what, double us, double half); /* half of the width of the limits */
 /* All of table 3.1, measured without noise: 64add, 256or, 256fma, 512or, 512fma on CPU 0, 1 to 16 cores. */
 void gold_frequencies(struct table *t);
 

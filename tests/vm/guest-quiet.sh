@@ -35,7 +35,7 @@ same() {
     return 1
 }
 
-# table CPU TEXT: every refinement that there is on that CPU
+# table CPU TEXT [tickless]: every refinement that there is on that CPU
 table() {
     echo "== the table of CPU $1, $2, at $(seconds) s"
     characterize --table variability --machine helper --cpu "$1" --active-cores 1 --quiet-machine --interference make \
@@ -49,7 +49,7 @@ table() {
     0) echo "ok: the table of CPU $1, $2" ;;
     *) echo "FAIL: the table of CPU $1, $2: status $status" ;;
     esac
-    for name in busy quiet settings isolated irqs-away masked warm; do
+    for name in busy quiet settings isolated irqs-away ${3:-} masked warm; do
         ok "CPU $1 has trials, $name" grep -Eq "^[^#]*,$name,[0-9]" "/out/variability-$1.csv"
     done
     same "after the table of CPU $1" && echo "ok: settings are the same after the table of CPU $1"
@@ -246,7 +246,7 @@ characterize --list machines --quiet-machine --cpu 2
 characterize --check environment --cpu 1
 same "after looking" && echo "ok: looking changes nothing"
 
-table 1 "isolated since boot"
+table 1 "isolated since boot" tickless
 table 2 "isolated by its cpuset"
 
 echo "== the measured CPU is unplugged, at $(seconds) s"

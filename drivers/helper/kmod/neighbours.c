@@ -113,7 +113,7 @@ static int corunner_thread(void *arg)
 			continue;
 		}
 		kernel_fpu_begin();
-		nb->corunner.run(4, rdtsc() + support_ticks(SLICE_US), NULL, nb->corunner.dirty);
+		nb->corunner.run(4, rdtsc() + support_ticks(SLICE_US), NULL, nb->corunner.dirty, NULL);
 		kernel_fpu_end();
 		cond_resched();
 	}

@@ -122,7 +122,7 @@ static u64 blocks_of_stretch(const struct sampling_lane *p, u64 end)
 	while (slow < 3 && blocks < BLOCKS_MAX && now() < end) {
 		u64 begin = now();
 
-		p->run(blocks, 0, NULL, p->dirty);
+		p->run(blocks, 0, NULL, p->dirty, NULL);
 		slow = now() - begin < enough ? 0 : slow + 1;
 		blocks = slow ? blocks : blocks * 2;
 	}
@@ -137,11 +137,11 @@ static void calibrate(struct work *w)
 	u64 begin, blocks, best = U64_MAX;
 	unsigned int i;
 
-	p->run(1, now() + support_ticks(WARM_US), NULL, p->dirty);
+	p->run(1, now() + support_ticks(WARM_US), NULL, p->dirty, NULL);
 	blocks = blocks_of_stretch(p, end);
 	for (i = 0; i < STRETCHES && now() < end; i++) {
 		begin = now();
-		p->run(blocks, 0, NULL, p->dirty);
+		p->run(blocks, 0, NULL, p->dirty, NULL);
 		best = min(best, at_least_one(now() - begin));
 	}
 	w->run->cut = i < STRETCHES ? CHARACTERIZE_CUT_TIME : 0;

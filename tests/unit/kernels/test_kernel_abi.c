@@ -11,6 +11,7 @@
 #include "drivers/block/block.h"
 #include "kernels/kernels.h"
 #include "kernels/workloads.h"
+#include "tests/support/small_walk.h"
 #include "tests/support/test.h"
 
 enum { SAVED = 6, CANARIES = 8 };
@@ -29,12 +30,14 @@ struct abi_call {
     uint64_t flags_after;               /* 288 */
     uint32_t mxcsr_before, mxcsr_after; /* 296, 300 */
     uint16_t x87_before, x87_after;     /* 304, 306 */
+    struct kernel_walk *walk;           /* 312: the fifth argument */
 };
 _Static_assert(offsetof(struct abi_call, result) == 40, "offset in abi_call");
 _Static_assert(offsetof(struct abi_call, rsp_before) == 144, "offset in abi_call");
 _Static_assert(offsetof(struct abi_call, canary_after) == 224, "offset in abi_call");
 _Static_assert(offsetof(struct abi_call, mxcsr_before) == 296, "offset in abi_call");
 _Static_assert(offsetof(struct abi_call, x87_after) == 306, "offset in abi_call");
+_Static_assert(offsetof(struct abi_call, walk) == 312, "offset in abi_call");
 
 void abi_call(struct abi_call *call);
 /* The frame's address is kept in memory, not on the stack: the callee may return with a wrong rsp. */
@@ -52,6 +55,7 @@ __asm__(".local abi_frame\n .comm abi_frame, 8, 8\n"
         "  mov 48(%r11), %rbx\n mov 56(%r11), %rbp\n mov 64(%r11), %r12\n"
         "  mov 72(%r11), %r13\n mov 80(%r11), %r14\n mov 88(%r11), %r15\n"
         "  mov 8(%r11), %rdi\n mov 16(%r11), %rsi\n mov 24(%r11), %rdx\n mov 32(%r11), %rcx\n"
+        "  mov 312(%r11), %r8\n"
         "  call *(%r11)\n"
         "  mov abi_frame(%rip), %r11\n"
         "  mov %rax, 40(%r11)\n"
@@ -80,7 +84,8 @@ static uint64_t next_random(uint64_t *seed)
 static uint64_t checked_call(kernel_fn *f, uint64_t deadline, void *state, uint64_t dirty, uint64_t *seed,
                              char broken[96])
 {
-    struct abi_call c = {.function = f, .args = {3, deadline, (uintptr_t)state, dirty}};
+    struct kernel_walk walk = small_walk();
+    struct abi_call c = {.function = f, .args = {3, deadline, (uintptr_t)state, dirty}, .walk = &walk};
     for (size_t i = 0; i < SAVED; i++)
         c.saved_before[i] = next_random(seed);
     for (size_t i = 0; i < CANARIES; i++)
@@ -139,9 +144,10 @@ TEST(test_every_variant_keeps_the_convention)
     print_message("%zu variants, 8 calls each\n", variants);
 }
 
-static uint64_t chain_as_kernel(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty)
+static uint64_t chain_as_kernel(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty,
+                                struct kernel_walk *walk)
 {
-    (void)blocks, (void)deadline, (void)state, (void)dirty;
+    (void)blocks, (void)deadline, (void)state, (void)dirty, (void)walk;
     uint64_t begin;
     return kernel_chain_long(&begin) + kernel_chain_short(&begin);
 }

@@ -16,7 +16,7 @@ struct block {
     const struct kernel *kernel;
     unsigned density;
     uint64_t begin, end, control; /* addresses: first instruction, after the jump, the dec */
-    unsigned instructions, counted, before, loop_control;
+    unsigned instructions, counted, before, walked, loop_control;
     char add_destination[16];        /* of the first add between */
     bool other_adds;                 /* adds between go to other registers, too */
     char destinations[ACCS_MAX][16]; /* of the counted instructions */
@@ -55,7 +55,8 @@ static void complain(struct listing *l, const struct block *b, const char *what,
                     (unsigned long long)found, (unsigned long long)declared);
 }
 
-/* "kernel_512fma_lat_1" to the registry's "512fma-lat" and 1, _mem to @mem; NULL for other symbols */
+/* "kernel_512fma_lat_1" to the registry's "512fma-lat" and 1, _mem to @mem, _walk to @l2, the first of the kernels that
+ * share it; NULL for other symbols */
 static const struct kernel *kernel_of_symbol(const char *symbol, unsigned *density, size_t *index)
 {
     char name[SYMBOL_MAX];
@@ -69,6 +70,9 @@ static const struct kernel *kernel_of_symbol(const char *symbol, unsigned *densi
     if (end == number + 1 || *end != '\0')
         return NULL;
     *number = '\0';
+    char *walk = strstr(name, "_walk");
+    if (walk != NULL)
+        memcpy(walk, "_l2", sizeof "_l2");
     size_t count;
     const struct kernel *all = kernel_registry(&count);
     for (*index = 0; *index < count; ++*index) {
@@ -134,8 +138,8 @@ static size_t split(char *operands, char *out[4])
 
 /*
  * Operands as objdump prints them: v: a register of the kernel's width, z: the same with zero masking, k: with a mask;
- * i: an immediate, m: a line of memory operands, s: the buffer on the stack, g: elements of these lines. Of several
- * instructions in turn one each.
+ * i: an immediate, m: a line of memory operands, w: the line of a buffer that has the instruction's number, s: the
+ * buffer on the stack, g: elements of the lines of memory operands. Of several instructions in turn one each.
  */
 struct form {
     const char *operation, *operands[3];
@@ -148,6 +152,8 @@ static const struct form *form_of(const struct kernel *k)
                                         {"fmaadd@mem", {"mvv", "mvv", "vvv"}, false},
                                         {"fmaadd", {"vvv", "vvv", "vvv"}, false},
                                         {"load", {"mv"}, false},
+                                        {"load@l2", {"wv"}, false},
+                                        {"fma@l2", {"wvv"}, false},
                                         {"store", {"vs"}, false},
                                         {"mov", {"vv"}, false},
                                         {"shuf", {"ivv"}, false},
@@ -167,7 +173,7 @@ static const struct form *form_of(const struct kernel *k)
     return k->width == 64 && strncmp(k->mnemonic, "vfmadd", 6) != 0 ? &scalar : &usual;
 }
 
-static bool fits(const struct kernel *k, char kind, const char *operand)
+static bool fits(const struct kernel *k, unsigned place, char kind, const char *operand)
 {
     const char *mask = strchr(operand, '{'), *memory = strchr(operand, '(');
     bool vector = register_of_width(k, operand) && cleanable(operand);
@@ -182,6 +188,8 @@ static bool fits(const struct kernel *k, char kind, const char *operand)
         return operand[0] == '$';
     case 'm':
         return memory != NULL && strcmp(memory, "(%rip)") == 0;
+    case 'w':
+        return memory != NULL && strcmp(memory, "(%r14)") == 0 && strtoul(operand, NULL, 16) == 128 + 64ul * place;
     case 's': /* in whole registers, after the 128 bytes that make all displacements alike */
         return memory != NULL && strcmp(memory, "(%r14)") == 0 && strtoul(operand, NULL, 16) % (k->width / 8) == 0 &&
                strtoul(operand, NULL, 16) >= 128;
@@ -206,7 +214,7 @@ static bool is_counted(const struct kernel *k, unsigned place, const char *mnemo
     if (!is_word(k->mnemonic, turn, mnemonic) || n != strlen(form->operands[turn]))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!fits(k, form->operands[turn][i], operand[i]))
+        if (!fits(k, place, form->operands[turn][i], operand[i]))
             return false;
     return true;
 }
@@ -219,6 +227,18 @@ static bool is_before(const struct kernel *k, const char *mnemonic, const char *
     return strcmp(found, k->width == 512   ? "kxnorw %k0,%k0,%k1"
                          : k->width == 256 ? "vpcmpeqd %ymm13,%ymm13,%ymm13"
                                            : "vpcmpeqd %xmm13,%xmm13,%xmm13") == 0;
+}
+
+/* What a walk does after the counted instructions of a block and the adds between them: to the next lines, or to the
+ * first ones. */
+static bool walks_on(const struct block *b, const char *mnemonic, const char *operands)
+{
+    char expected[3][60], found[160];
+    snprintf(expected[0], sizeof expected[0], "add $0x%x,%%r14", 64 * b->counted);
+    snprintf(expected[1], sizeof expected[1], "cmp %%r15,%%r14");
+    snprintf(expected[2], sizeof expected[2], "cmovae %%r12,%%r14");
+    snprintf(found, sizeof found, "%s %s", mnemonic, operands);
+    return b->kernel->level != KERNEL_L1 && b->walked < 3 && strcmp(found, expected[b->walked]) == 0;
 }
 
 static void note_destination(struct block *b, const char *r)
@@ -244,6 +264,10 @@ static void see_instruction(struct block *b, uint64_t address, const char *mnemo
         b->loop_control = 2;
         return;
     }
+    if (walks_on(b, mnemonic, text)) {
+        b->walked++;
+        return;
+    }
     bool pairs = form_of(b->kernel)->pairs;
     bool place = pairs ? b->instructions % 2 == 1 : b->instructions % (b->density + !b->density) == 0;
     if (place && is_counted(b->kernel, b->counted, mnemonic, operand, n)) {
@@ -260,7 +284,7 @@ static void see_instruction(struct block *b, uint64_t address, const char *mnemo
     } else if (b->strange[0] == '\0') {
         snprintf(b->strange, sizeof b->strange, "%s %s at %llx", mnemonic, text, (unsigned long long)address);
     }
-    if (b->loop_control > 0 && b->strange[0] == '\0')
+    if ((b->loop_control > 0 || b->walked > 0) && b->strange[0] == '\0')
         snprintf(b->strange, sizeof b->strange, "%s %s after the dec", mnemonic, text);
     b->instructions++;
 }
@@ -299,6 +323,8 @@ static void check_block(struct listing *l, const struct block *b)
         complain(l, b, "one in every N", b->instructions, n * b->counted + b->before);
     if (b->loop_control != 2)
         complain(l, b, "dec and jne", b->loop_control, 2);
+    if (b->walked != (k->level != KERNEL_L1 ? 3 : 0))
+        complain(l, b, "steps of the walk", b->walked, 3);
     if (!slow_instructions(k) && 2 * 50 >= b->instructions + 2)
         complain(l, b, "too short: loop control of 2 % or more", b->instructions, 99);
     if (k->has_density && b->counted != (PLAIN_COUNTED + n - 1) / n)
@@ -401,6 +427,14 @@ static void check_complete(struct listing *l)
     size_t blocks = 0;
     for (size_t i = 0; i < count; i++) {
         unsigned most = all[i].has_density ? KERNEL_DENSITY_MAX : 1;
+        if (all[i].level > KERNEL_L2) { /* the same tables, which were looked at before */
+            bool same = false;
+            for (size_t k = 0; k < i; k++)
+                same |= all[k].level == KERNEL_L2 && all[k].width == all[i].width && all[k].weight == all[i].weight &&
+                        all[k].variants == all[i].variants;
+            assert_true(same);
+            continue;
+        }
         for (unsigned n = 0; n <= most; n++, blocks++) {
             struct block b = {.kernel = &all[i], .density = n};
             if (l->blocks_seen[i][n] != 1)
@@ -508,6 +542,10 @@ TEST(test_the_checker_sees_wrong_code)
                                            {"512fmaadd", "vaddpd %zmm14,%zmm0,%zmm0"},
                                            {"512load", "vmovdqa64 %zmm1,%zmm0"},
                                            {"512store", "vmovdqa64 %zmm0,0x90(%r14)"},
+                                           {"512load_walk", "vmovdqa64 0xc0(%r14),%zmm0"},
+                                           {"512load_walk", "vmovdqa64 0x80(%r15),%zmm0"},
+                                           {"512fma_walk", "vfmadd231pd 0x1234(%rip),%zmm12,%zmm0"},
+                                           {"512fma_walk", "cmp    %r15,%r14"},
                                            {"512gather", "vpgatherqq 0x80(%r14,%zmm12,8),%zmm0{%k1}"},
                                            {"512shuf", "vpshufd %zmm1,%zmm0"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -516,5 +554,7 @@ TEST(test_the_checker_sees_wrong_code)
     assert_false(strange_of("512fma_mem", "vfmadd231pd 0x1234(%rip),%zmm12,%zmm0        # 2000 <kernel_operands_fma>"));
     assert_false(strange_of("512fma_zmask", "vfmadd231pd %zmm14,%zmm12,%zmm0{%k1}{z}"));
     assert_false(strange_of("512store", "vmovdqa64 %zmm0,0xc0(%r14)"));
+    assert_false(strange_of("512load_walk", "vmovdqa64 0x80(%r14),%zmm0"));
+    assert_false(strange_of("512fma_walk", "vfmadd231pd 0x80(%r14),%zmm12,%zmm0"));
     assert_false(strange_of("512gather", "kxnorw %k0,%k0,%k1"));
 }

@@ -46,7 +46,7 @@ static uint64_t clock_now(void)
 static double ticks(kernel_fn *f, uint64_t blocks)
 {
     uint64_t begin = clock_now();
-    f(blocks, 0, NULL, 0);
+    f(blocks, 0, NULL, 0, NULL);
     return (double)(clock_now() - begin);
 }
 
@@ -91,7 +91,7 @@ static struct cycles measure(kernel_fn *f, uint64_t blocks, struct tally *tally)
     struct cycles c = {0};
     for (unsigned i = 0; i < TRIALS; i++) {
         /* of varying length: what happens at a fixed time after its start must not always hit the same run */
-        f(blocks, __rdtsc() + WARM_TICKS + i * 977 % TRIALS * (WARM_TICKS / TRIALS), NULL, 0);
+        f(blocks, __rdtsc() + WARM_TICKS + i * 977 % TRIALS * (WARM_TICKS / TRIALS), NULL, 0, NULL);
         double one = ticks(f, blocks), two = ticks(f, 2 * blocks);
         double cycle = ticks_per_cycle(), again = ticks_per_cycle();
         tally->trials++;
@@ -266,10 +266,10 @@ TEST(test_rates_are_plausible_and_steady)
     const struct kernel *all = kernel_registry(&count);
     assert_true(count <= SUSPECTS_MAX);
     for (size_t i = 0; i < count; i++)
-        if (runnable(&all[i]))
+        if (all[i].level == KERNEL_L1 && runnable(&all[i])) /* of the others there is test_walk_rates.c */
             suspects[n++] = (struct suspect){
                 .kernel = &all[i], .density = 1, .bounds = bounds_of(&all[i]), .same = same_of(&all[i])};
-        else
+        else if (all[i].level == KERNEL_L1)
             print_message("%-12s not run, this CPU lacks what it needs\n", all[i].name);
     struct tally tally = {0};
     judge(suspects, n, &tally);
@@ -298,7 +298,7 @@ TEST(test_densities_are_plausible_and_steady)
     const struct kernel *all = kernel_registry(&count);
     assert_true(count <= SUSPECTS_MAX);
     for (size_t i = 0; i < count; i++) {
-        if (!all[i].has_density || !runnable(&all[i]))
+        if (!all[i].has_density || all[i].level != KERNEL_L1 || !runnable(&all[i]))
             continue;
         for (size_t d = 0; d < DENSITIES; d++) {
             if (!rng_all_rounds() && d % 2 != i % 2)

@@ -3,6 +3,7 @@
 #include <x86intrin.h>
 
 #include "kernels/kernels.h"
+#include "tests/support/small_walk.h"
 #include "tests/support/test.h"
 
 static const struct kernel *entry(const char *name)
@@ -31,6 +32,8 @@ static size_t check_memory_kernels(void)
         bool has_density;
     } operations[] = {
         {"fma@mem", KERNEL_HEAVY, true},    {"fmaadd", KERNEL_HEAVY, false},    {"fmaadd@mem", KERNEL_HEAVY, true},
+        {"fma@l2", KERNEL_HEAVY, true},     {"fma@l3", KERNEL_HEAVY, true},     {"fma@ram", KERNEL_HEAVY, true},
+        {"load@l2", KERNEL_LIGHT, true},    {"load@l3", KERNEL_LIGHT, true},    {"load@ram", KERNEL_LIGHT, true},
         {"load", KERNEL_LIGHT, true},       {"store", KERNEL_LIGHT, true},      {"gather", KERNEL_LIGHT, false},
         {"mov", KERNEL_LIGHT, false},       {"shuf", KERNEL_LIGHT, false},      {"fma@zmask", KERNEL_HEAVY, false},
         {"add@zmask", KERNEL_LIGHT, false}, {"mov@zmask", KERNEL_LIGHT, false}, {"load@zmask", KERNEL_LIGHT, false}};
@@ -45,6 +48,10 @@ static size_t check_memory_kernels(void)
             assert_int_equal(k->has_density, operations[i].has_density);
             assert_true(k->by_name && !k->latency_bound && !k->chained_adds);
             assert_int_equal(kernel_is_variant(k), strchr(name, '@') != NULL);
+            assert_int_equal(k->level, strstr(name, "@l2")    ? KERNEL_L2
+                                       : strstr(name, "@l3")  ? KERNEL_L3
+                                       : strstr(name, "@ram") ? KERNEL_RAM
+                                                              : KERNEL_L1);
         }
     return 3 * OPERATIONS;
 }
@@ -160,6 +167,8 @@ TEST(test_other_spellings)
                                            {"512FMA", "512fma"},
                                            {"512Or-LAT-Dirty", "512or-lat-dirty"},
                                            {"AMX", "amx"},
+                                           {"512Load@L2@1/8-dirty", "512load@l2@1/8-dirty"},
+                                           {"128FMA@RAM", "128fma@ram"},
                                            {"512or-lat-dirty", "512or-lat-dirty"}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         struct payload p;
@@ -202,6 +211,16 @@ TEST(test_refusals_name_cause_and_remedy)
         {"512fma@1/8@1/8", "N from 1 to 256"},
         {"512fma@", "N from 1 to 256"},
         {"512or@mem", "unknown kernel '512or@mem'; nearest is '512"},
+        {"512or@l2", "unknown kernel '512or@l2'; only load and fma of 128 bits and more have @l2, @l3 and @ram"},
+        {"512fma@l1", "only load and fma of 128 bits and more have @l2, @l3 and @ram; operands from L1D: 512fma@mem"},
+        {"64fma@ram", "unknown kernel '64fma@ram'; only load and fma of 128 bits and more have @l2"},
+        {"512load@LLC@1/8", "unknown kernel '512load@llc@1/8'; only load and fma"},
+        {"512lod@l3", "nearest is '512load@l3'"},
+        {"512fma@l33", "nearest is '512fma@l3'"},
+        {"512fma@rma", "nearest is '512fma@ram'"},
+        {"128load@l3-dirty", "-dirty needs a 256- or 512-bit kernel"},
+        {"512load@l3-lat", "unknown kernel '512load@l3-lat'"},
+        {"512load@l3@1/0", "N from 1 to 256, as in 512load@l3@1/8"},
         {"512fma@meme", "nearest is '512fma@mem'"},
         {"512fma@zmask@1/8", "512fma@zmask has no density"},
         {"512fma@mem@1/0", "N from 1 to 256, as in 512fma@mem@1/8"},
@@ -281,22 +300,50 @@ TEST(test_blocks_and_deadline)
             continue;
         }
         kernel_fn *run = all[i].variants[1];
-        assert_int_equal(run(0, 0, NULL, 0), 0);
-        assert_int_equal(run(0, UINT64_MAX, NULL, 1), 0); /* at once, whatever the deadline */
-        assert_int_equal(run(1, 0, NULL, 0), 1);
-        assert_int_equal(run(7, 0, NULL, 1), 7);
-        assert_int_equal(run(5, 1, NULL, 0), 5);
+        struct kernel_walk walk = small_walk();
+        assert_int_equal(run(0, 0, NULL, 0, &walk), 0);
+        assert_int_equal(run(0, UINT64_MAX, NULL, 1, &walk), 0); /* at once, whatever the deadline */
+        assert_int_equal(run(1, 0, NULL, 0, &walk), 1);
+        assert_int_equal(run(7, 0, NULL, 1, &walk), 7);
+        assert_int_equal(run(5, 1, NULL, 0, &walk), 5);
         uint64_t done = 0;
         for (int attempt = 0; attempt < 20 && done <= 3; attempt++) { /* whoever else runs here may eat the time */
             uint64_t begin = __rdtsc();
-            run(3, 0, NULL, 0);
+            run(3, 0, NULL, 0, &walk);
             uint64_t now = __rdtsc(), deadline = now + 20 * (now - begin);
-            done = run(3, deadline, NULL, 0);
+            done = run(3, deadline, NULL, 0, &walk);
             assert_true(__rdtsc() >= deadline);
             assert_int_equal(done % 3, 0);
         }
         assert_true(done > 3);
     }
+}
+
+/* Levels differ in their buffers, not in their code; without a buffer nothing is run; with one it goes on where the last
+ * call ended, and begins again at the end. */
+TEST(test_walks)
+{
+    static const char *const names[][3] = {{"256load@l2", "256load@l3", "256load@ram"},
+                                           {"512fma@l2", "512fma@l3", "512fma@ram"}};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t level = 1; level < 3; level++)
+            assert_ptr_equal(entry(names[i][level])->variants, entry(names[i][0])->variants);
+    const struct kernel *k = entry("128load@l2");
+    if (!runnable(k))
+        skip();
+    struct kernel_walk walk = small_walk();
+    const uint8_t *begin = walk.begin;
+    assert_int_equal(k->variants[1](5, 0, NULL, 0, NULL), 0);
+    assert_int_equal(k->variants[1](1, 0, NULL, 0, &walk), 1);
+    assert_ptr_equal(walk.next, begin + 120 * KERNEL_LINE);
+    assert_int_equal(k->variants[1](2, 0, NULL, 0, &walk), 2);
+    assert_ptr_equal(walk.next, begin + 120 * KERNEL_LINE);    /* a lap is two blocks */
+    assert_int_equal(k->variants[7](1, 0, NULL, 0, &walk), 1); /* 18 lines */
+    assert_ptr_equal(walk.next, begin + 138 * KERNEL_LINE);
+    assert_int_equal(k->variants[7](6, 0, NULL, 0, &walk), 6); /* the last begins at line 228 and goes beyond the end */
+    assert_ptr_equal(walk.next, begin);
+    assert_ptr_equal(walk.begin, begin);
+    assert_ptr_equal(walk.end, begin + SMALL_WALK_LINES * KERNEL_LINE);
 }
 
 /* The same code in another page; neither reaches beyond its own. */
@@ -305,6 +352,7 @@ TEST(test_copies)
     enum { PAGE = 4096 };
     size_t count;
     const struct kernel *all = kernel_registry(&count);
+    struct kernel_walk walk = small_walk();
     for (size_t i = 0; i < count; i++) {
         struct payload p = kernel_named(all[i].name), copy = kernel_copy(&p);
         assert_string_equal(copy.name, p.name);
@@ -315,7 +363,7 @@ TEST(test_copies)
         assert_int_equal(of_copy / PAGE, (of_copy + p.bytes) / PAGE);
         assert_int_equal(all[i].block_bytes[0], all[i].block_bytes[1]);
         if (runnable(&all[i]))
-            assert_int_equal(copy.run(3, 0, NULL, 0), 3);
+            assert_int_equal(copy.run(3, 0, NULL, 0, &walk), 3);
     }
     struct payload density = kernel_named("128or@1/8");
     assert_ptr_equal(kernel_copy(&density).run, density.run);

@@ -78,6 +78,7 @@ static const struct {
     {"variability", "workload!$ refinement!$ trials unit$ mode.1 spread.9 p50.9 p90.9 p99.9 max.9 to_mode resolution.9 "
                     "interrupts faults switches steal_ms/ms.0 smis discarded"},
     {"wake", "unit!$ idle_us!/us.2 first_us*/us.4 full_rate_us*/us.2 stage n discarded"},
+    {"switching", "what!$ us*/us.3 null_us*/us.3 n discarded"},
     {"cores",
      "cpu! kernel!$ core$ freq_ghz*/GHz.4 ratio*.4 freq_all_ghz*/GHz.4 throttle$ first_rate*.3 group n discarded"},
     {"burst", "kernel!$ count! every_us!/us.0 loss*.4 cold_us*/us.3 warm_us*/us.3 saves_us*/us.3 saves128_us*/us.3 "

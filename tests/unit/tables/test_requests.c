@@ -90,6 +90,14 @@ static int see_trials(struct machine *m, const struct trials_request *r, double 
     return answered(seen.inner->trials(m, r, duration, out, err), err);
 }
 
+static int see_switching(struct machine *m, const struct switching_request *r, struct switching_seen *out,
+                         struct machine_error *err)
+{
+    note("switching %llu of %d: %zu %zu %zu\n", (unsigned long long)r->repetition, (int)r->what, r->order[0],
+         r->order[1], r->order[2]);
+    return answered(seen.inner->switching(m, r, out, err), err);
+}
+
 static int see_energy(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err)
 {
     note("energy\n");
@@ -109,6 +117,7 @@ static void look_at(const struct table_kind *k, const struct model *model, const
     ops.bursts = see_bursts;
     ops.first_use = see_first_use;
     ops.trials = see_trials;
+    ops.switching = see_switching;
     ops.read_energy = see_energy;
     m.ops = &ops;
     assert_int_equal(tables_plan(k, &m, o, &cells, &err), MACHINE_OK);
@@ -152,6 +161,7 @@ TEST(tables_ask_for_what_they_did)
     seen.texts = path ? fopen(path, "w") : NULL;
     FILE *out = golden_begin(&g);
     rig_load("xeon-gold-6130", &model);
+    model.has_switching = true;
     for (size_t i = 0; i < n; i++)
         for (int own = 0; own < 2; own++) {
             struct tables_options o;

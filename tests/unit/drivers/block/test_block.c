@@ -137,9 +137,9 @@ TEST(test_a_kernel_like_others)
     assert_true(8 * 50 < p.instructions + 8);
     assert_int_equal(p.counted * 7, p.instructions);
     assert_int_equal(p.bytes, 6 * 3 + p.instructions / 7 * 21 + 3 + 6);
-    assert_int_equal(p.run(1, 0, NULL, 0), 1);
-    assert_int_equal(p.run(1000, 0, NULL, 1), 1000);
-    uint64_t deadline = __rdtsc() + 3000000, done = p.run(10, deadline, NULL, 0);
+    assert_int_equal(p.run(1, 0, NULL, 0, NULL), 1);
+    assert_int_equal(p.run(1000, 0, NULL, 1, NULL), 1000);
+    uint64_t deadline = __rdtsc() + 3000000, done = p.run(10, deadline, NULL, 0, NULL);
     assert_true(__rdtsc() >= deadline && done >= 10 && done % 10 == 0);
     assert_int_equal(kernel_parse_with(set.kernel, set.n, "mine-dirty", &p, why, sizeof why), -1);
     assert_int_equal(kernel_parse_with(set.kernel, set.n, "mine@1/2", &p, why, sizeof why), -1);

@@ -302,6 +302,11 @@ TEST_WITH(test_what_cannot_be_run, helper_rig_reset, helper_rig_close)
     const struct payload block = {.kernel = &from_file, .density = 1, .name = "mine"};
     assert_int_equal(helper_check_kernel(helper_rig.machine.state, &block, &helper_rig.error), MACHINE_CANNOT);
     assert_non_null(strstr(helper_rig.error.text, "kernel mine: the Linux module runs no code from files"));
+    struct payload from_l3 = kernel_named("128load@l3");
+    assert_int_equal(helper_check_kernel(helper_rig.machine.state, &from_l3, &helper_rig.error), MACHINE_CANNOT);
+    assert_string_equal(helper_rig.error.text, "kernel 128load@l3: the Linux module has no buffers for operands beyond "
+                                               "the first-level cache");
+    assert_string_equal(helper_rig.error.remedy, "--machine perf, msr or timing runs it in user space");
     assert_int_equal(fake_helper.runs, 1); /* the one of prepare */
     fake_helper.run_errno = EINVAL;
     fake_helper.run_reason = CHARACTERIZE_REASON_READINGS;

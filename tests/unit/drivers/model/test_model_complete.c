@@ -123,6 +123,8 @@ static void write_world(FILE *out, const struct model *m)
             w->sibling.period_us, w->sibling.factor, w->sibling.chain_factor, w->sibling.lockstep, w->sibling.decades);
     fprintf(out, "wander: %g in %g us, %g in %g us\n", w->wander.sigma[0], w->wander.us[0], w->wander.sigma[1],
             w->wander.us[1]);
+    fprintf(out, "switching %d: %g %g %g us\n", m->has_switching, m->switching_us[SWITCHING_SWITCH],
+            m->switching_us[SWITCHING_MIGRATION], m->switching_us[SWITCHING_FAULT]);
     fprintf(out, "limit: %g %g; smi: %g Hz %g-%g us; cold: %g us %g; carries %d, gap %g us\n", w->limit_share,
             w->limit_factor, w->smi_rate_hz, w->smi_min_us, w->smi_max_us, w->cold_us, w->cold_factor, w->carries,
             w->gap_us);

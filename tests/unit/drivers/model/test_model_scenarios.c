@@ -330,6 +330,38 @@ TEST(one_kernel_may_need_less)
     rig_close(&r);
 }
 
+/* On Sapphire Rapids 512-bit code needs the slowest class only with loads from L3. Here: 256-bit multiply-adds, which
+ * with operands from L1 need what those on registers need, or what is said of themselves. */
+TEST(operands_from_a_level_may_need_more)
+{
+    static const struct {
+        const char *kernel;
+        double ghz;
+    } cases[] = {{"256fma@l3", 1.9},       {"256fma@l3@1/2", 1.9}, {"256fma@l2", 2.4}, {"256fma@ram", 2.4},
+                 {"256fma@l3-dirty", 1.9}, {"256fma@mem", 2.4},    {"256fma", 2.4},    {"256load@l3", 2.8}};
+    struct model m;
+    struct rig r;
+    quiet(&m);
+    /* the order in which they are given does not matter */
+    m.demands[m.n_demands++] = (struct model_demand){.width = 256,
+                                                     .weight = KERNEL_HEAVY,
+                                                     .kernel = "256fma@l3",
+                                                     .count = 1,
+                                                     .class_ = (unsigned)model_class_index(&m, "heavy512")};
+    m.demands[m.n_demands++] = (struct model_demand){.width = 256,
+                                                     .weight = KERNEL_HEAVY,
+                                                     .kernel = "256fma",
+                                                     .count = 1,
+                                                     .class_ = (unsigned)model_class_index(&m, "light512")};
+    rig_open(&r, &m, 0, 1, 3);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct recording rec = rig_switch(&r, "128or", cases[i].kernel, 200, 0);
+        if (!(fabs(rig_sample(&r, &rec, rec.n - 1).ghz - cases[i].ghz) < 0.01))
+            fail_msg("%s: %g GHz", cases[i].kernel, rig_sample(&r, &rec, rec.n - 1).ghz);
+    }
+    rig_close(&r);
+}
+
 TEST(trigger_counts_scatter)
 {
     enum { RUNS = 400 };
@@ -419,7 +451,8 @@ TEST(surroundings_are_read)
                             "[cold]\nus = 0.8 # t\nfactor = 0.6 # t\n"
                             "[repetition]\ncarry = yes # t\ngap_us = 1000 # t\n"
                             "[demand 512 heavy 512fmaadd]\nclass = heavy512 # t\nrate = 1/2 # t\ncount = 5000 # t\n"
-                            "below = light512 # t\n",
+                            "below = light512 # t\n"
+                            "[demand 512 heavy 512FMA@L3]\nclass = heavy512 # t\n",
                             &m, &err);
     if (status != MACHINE_OK)
         fail_msg("%s", err.text);
@@ -428,7 +461,8 @@ TEST(surroundings_are_read)
     assert_true(m.scenario.limit_share == 0.34 && m.scenario.limit_factor == 0.95 && m.scenario.smi_max_us == 300);
     assert_true(m.scenario.cold_us == 0.8 && m.scenario.cold_factor == 0.6 && m.scenario.carries &&
                 m.scenario.gap_us == 1000);
-    assert_string_equal(m.demands[m.n_demands - 1].kernel, "512fmaadd");
+    assert_string_equal(m.demands[m.n_demands - 2].kernel, "512fmaadd");
+    assert_string_equal(m.demands[m.n_demands - 1].kernel, "512fma@l3");
 }
 
 TEST(wrong_surroundings_are_refused)
@@ -445,6 +479,9 @@ TEST(wrong_surroundings_are_refused)
         {"[smi]\nrate_hz = 9000 # t\nmin_us = 100 # t\nmax_us = 100 # t\n", "90 % of the time"},
         {"[cold]\nus = 1 # t\n", "factor: missing in section [cold]"},
         {"[demand 512 heavy 512fma-lat]\nclass = heavy512 # t\n", "not the name of a kernel without suffixes"},
+        {"[demand 512 heavy 512fma@l3@1/8]\nclass = heavy512 # t\n", "without suffixes, like 512mul, or with @"},
+        {"[demand 512 heavy 512fma@l4]\nclass = heavy512 # t\n", "only load and fma of 128 bits and more have @l2"},
+        {"[demand 512 light 512fma@l3]\nclass = heavy512 # t\n", "[demand 512 heavy 512fma@l3] would work"},
         {"[sibling]\nshare = 0.2\n", "has no source"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

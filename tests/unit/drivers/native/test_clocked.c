@@ -101,15 +101,17 @@ static uint64_t run_made(struct made_payload *p, uint64_t blocks, uint64_t until
     return done;
 }
 
-static uint64_t run_plain(uint64_t blocks, uint64_t until, void *state, uint64_t dirty)
+static uint64_t run_plain(uint64_t blocks, uint64_t until, void *state, uint64_t dirty, struct kernel_walk *walk)
 {
     (void)state;
+    (void)walk;
     return run_made(&payload, blocks, until, dirty);
 }
 
-static uint64_t run_wide(uint64_t blocks, uint64_t until, void *state, uint64_t dirty)
+static uint64_t run_wide(uint64_t blocks, uint64_t until, void *state, uint64_t dirty, struct kernel_walk *walk)
 {
     (void)state;
+    (void)walk;
     return run_made(&wide, blocks, until, dirty);
 }
 
@@ -220,7 +222,7 @@ TEST_WITH(rates_of_payloads, make_native, NULL)
             /* slowly at first, and interrupted later on */
             payload = (struct made_payload){
                 .ticks = ticks[i], .slow_ticks = 3 * ticks[i], .slow = 20, .late_at = 9, .late = 100000};
-            BY_MADE_CLOCK(native_lane_measure(&p, 2e9, periods[k], &lane));
+            BY_MADE_CLOCK(native_lane_measure(&p, NULL, 2e9, periods[k], &lane));
             fprintf(out, "%u ticks, %g us: %" PRIu64 " blocks, dirty %d", ticks[i], periods[k], lane.blocks,
                     (int)lane.dirty);
             fprintf(out, "; %u calls: %" PRIu64 " until %" PRIu64 ", %" PRIu64 " until %" PRIu64 "\n", payload.calls,

@@ -147,14 +147,47 @@ TEST(test_a_cpu_that_is_not_there_leaves_nothing_running)
 /* Its first slice: before that the core is not yet as active as it is to be. */
 static atomic_uint slices_over;
 
-static uint64_t slow_slice(uint64_t blocks, uint64_t deadline, void *kernel_state, uint64_t dirty)
+static uint64_t slow_slice(uint64_t blocks, uint64_t deadline, void *kernel_state, uint64_t dirty,
+                           struct kernel_walk *walk)
 {
     (void)kernel_state;
+    (void)walk;
     (void)dirty;
     assert_true(deadline != 0);
     wait_ms(20);
     atomic_fetch_add(&slices_over, 1);
     return blocks;
+}
+
+static const struct kernel_walk *_Atomic first_walk;
+
+/* Notes the place of the thread that began later in the buffer; each goes on in its own. */
+static uint64_t walking_slice(uint64_t blocks, uint64_t deadline, void *kernel_state, uint64_t dirty,
+                              struct kernel_walk *walk)
+{
+    (void)deadline, (void)kernel_state, (void)dirty;
+    const struct kernel_walk *none = NULL;
+    if (!atomic_compare_exchange_strong(&first_walk, &none, walk) && none != walk)
+        assert_true(walk->next != none->next && walk->end == none->end);
+    wait_ms(1);
+    return blocks;
+}
+
+TEST(test_each_has_its_place_in_a_buffer)
+{
+    static const uint8_t at[1];
+    const struct kernel_walk whole = {at, at, at + 30 * KERNEL_BLOCK_LINES * KERNEL_LINE};
+    struct machine_error err;
+    struct corunner_code code = {.payload = adds(), .walk = &whole, .ticks = slice};
+    struct corunners *c;
+    int cpu = some_cpu(), cpus[2] = {cpu, cpu};
+    code.payload.run = walking_slice;
+    assert_int_equal(corunners_start(cpus, 2, &code, &c, &err), MACHINE_OK);
+    assert_true(first_walk != NULL && first_walk != &whole);
+    const uint8_t *next = ((const struct kernel_walk *)first_walk)->next;
+    assert_true(next == at + 10 * KERNEL_BLOCK_LINES * KERNEL_LINE ||
+                next == at + 20 * KERNEL_BLOCK_LINES * KERNEL_LINE);
+    corunners_stop(c);
 }
 
 TEST(test_they_are_busy_when_they_have_started)

@@ -29,15 +29,18 @@ static uint64_t run_made(unsigned which, uint64_t blocks)
     return blocks;
 }
 
-static uint64_t first(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty)
+static uint64_t first(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty, struct kernel_walk *walk)
 {
-    assert_true(deadline == 0 && state == NULL && dirty == 0);
+    assert_true(deadline == 0 && state == NULL && dirty == 0 && walk == NULL);
     return run_made(0, blocks);
 }
 
-static uint64_t second(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty)
+static struct kernel_walk place;
+
+static uint64_t second(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty, struct kernel_walk *walk)
 {
-    assert_true(deadline == 0 && state == NULL && dirty == 1);
+    /* where it runs nothing it needs no operands */
+    assert_true(deadline == 0 && state == NULL && dirty == 1 && walk == (blocks > 0 ? &place : NULL));
     return run_made(1, blocks);
 }
 
@@ -56,7 +59,8 @@ static uint64_t read_made(void *reader, size_t i, uint64_t blocks, unsigned doub
 }
 
 static volatile unsigned char code[CODE_LINES * SAMPLING_LINE];
-static const struct sampling_lane lane[2] = {{first, 0, 10, code, CODE_LINES}, {second, 1, 10, code, CODE_LINES}};
+static const struct sampling_lane lane[2] = {{first, 0, NULL, 10, code, CODE_LINES},
+                                             {second, 1, &place, 10, code, CODE_LINES}};
 
 /* "-" and "s" of either payload in turn, each of ten samples. */
 static struct sampling plan_of(const char *sampled, size_t zero)

@@ -21,10 +21,10 @@ enum { SLICES = 50 };
 static void long_chain(const struct payload *chain, double tsc_hz, double rate[SLICES])
 {
     uint64_t begin = tsc_now();
-    uint64_t blocks = chain->run(1, begin + (uint64_t)(tsc_hz * 5e-5), NULL, 0);
+    uint64_t blocks = chain->run(1, begin + (uint64_t)(tsc_hz * 5e-5), NULL, 0, NULL);
     for (int i = 0; i < SLICES; i++) {
         begin = tsc_now();
-        uint64_t done = chain->run(blocks, 0, NULL, 0);
+        uint64_t done = chain->run(blocks, 0, NULL, 0, NULL);
         rate[i] = (double)(done * chain->instructions) / (double)(tsc_now() - begin);
     }
 }

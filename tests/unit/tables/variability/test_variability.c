@@ -137,11 +137,12 @@ TEST(refinements_are_taken_in_turn)
     assert_int_equal(s.calls[REFINED_WARM], 0);
     assert_int_equal(missing_of(&t, REFINED_ISOLATED, "no cpusets here; as root"), 4);
     assert_int_equal(t.n_missing, 4);
-    assert_int_equal(t.n_rows, 4 * 6);
+    assert_int_equal(t.n_rows, 4 * 7);
     assert_true(at(&t, "register", REFINED_BUSY, "trials") == 30);
     char *text = rig_printed(&table_variability, &t);
     assert_non_null(strstr(text, "busy: step 0"));
     assert_non_null(strstr(text, "irqs-away: step 4"));
+    assert_non_null(strstr(text, "tickless: step 5"));
     assert_non_null(strstr(text, "not measured here: Kozak 2020"));
     free(text);
     table_free(&t);
@@ -277,7 +278,7 @@ TEST(the_picture)
         size_t hatched = 0;
         for (size_t i = 0; i < c.panels[p].n_bars; i++)
             hatched += c.panels[p].bars[i].hatched;
-        assert_int_equal(hatched, p == 0 ? 4 : 0);
+        assert_int_equal(hatched, p == 0 ? 5 : 0);
     }
     chart_free(&c);
     table_free(&t);
