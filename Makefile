@@ -10,6 +10,8 @@ DESTDIR ?=
 CC      ?= cc
 NASM    ?= nasm
 BUILD   ?= build
+# where what is assembled is: NASM takes half a minute, and what it makes is the same under the sanitizers
+ASM_BUILD ?= $(BUILD)
 # where the program is linked to; sanitize puts its own beside its objects
 OUT     ?= .
 
@@ -48,7 +50,8 @@ BENCH_HELP := $(filter %/clock_models.c %/long_chain.c,$(HELP_SRC))
 # the analysis against generated traces, in numbers that are too large for make test
 SCORE_SRC := $(wildcard tests/bench/score_*.c)
 
-LIB_OBJ  := $(ASM:%.asm=$(BUILD)/%.asm.o) $(LIB_SRC:%.c=$(BUILD)/%.o)
+ASM_OBJ  := $(ASM:%.asm=$(ASM_BUILD)/%.asm.o)
+LIB_OBJ  := $(ASM_OBJ) $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
 own_objects = $(filter $(BUILD)/cli/$(1)/%,$(CLI_OBJ))
 SHARED_CLI_OBJ := $(filter-out $(foreach folder,jobs simulate profile,$(call own_objects,$(folder))),$(CLI_OBJ))
@@ -118,11 +121,11 @@ $(BUILD)/%.o: %.c Makefile VERSION
 # tests are compiled once for each run: compiling them takes longer than what faster code would save
 $(BUILD)/tests/unit/%.o: CFLAGS := $(filter-out -O2,$(CFLAGS)) -O1
 
-$(BUILD)/%.asm.o: %.asm Makefile
+$(ASM_OBJ): $(ASM_BUILD)/%.asm.o: %.asm Makefile
 	@mkdir -p $(@D)
 	$(NASM) $(NASMFLAGS) -MD $(@:.o=.d) -MT $@ -o $@ $<
 # NASM 2.16.01 does not name what a source includes
-$(ASM:%.asm=$(BUILD)/%.asm.o): $(wildcard kernels/*.inc)
+$(ASM_OBJ): $(wildcard kernels/*.inc)
 
 # Everything that unit tests call, linked once: each test program holds its own code alone and finds this beside it.
 UNIT_LIB := $(BUILD)/tests/libunit.so
@@ -142,6 +145,11 @@ $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(INTERNAL
 ## unit           build the unit tests; a single one: make build/tests/unit/DIRECTORY/test_NAME
 # with the benchmarks, which nothing else would notice not to build any more
 unit: $(UNIT_BIN) $(if $(SANITIZE),,$(BENCH_BIN))
+## unit-ci        of the unit tests those that ./check --ci runs without the sanitizers, too
+# as tests/run-suites.sh chooses them: a sixth
+unit_with = $(patsubst %.c,$(BUILD)/%,$(shell grep -l $(1) $(UNIT_SRC)))
+SLOW_BIN := $(call unit_with,'^/\* slow: ')
+unit-ci: $(sort $(SLOW_BIN) $(call unit_with,sanitized)) $(BENCH_BIN)
 
 ## test           unit tests, command-line tests, tests of the build and its scripts
 # The tests run what is built in BUILD and OUT.
@@ -156,7 +164,10 @@ test-slow: SLOW = only
 test-quick: SUITES = unit cli scripts
 test-slow: SUITES = unit cli
 test-ci: SUITES = unit-rest cli scripts
-test-quick test-slow test-ci: all unit
+test-quick: unit
+test-slow: $(SLOW_BIN)
+test-ci: unit-ci
+test-quick test-slow test-ci: all
 	SLOW=$(SLOW) BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh $(SUITES)
 
 ## test-deep      all cases of the tests that normally run a selection
@@ -228,7 +239,7 @@ test-kill: all
 
 # -g1: lines and functions for a report, in a third of the space; at -O1 gcc sees truncation where none can be
 sanitize-build:
-	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize CFLAGS='-O1 -g1 -Wno-format-truncation' \
+	+$(MAKE) BUILD=build-sanitize ASM_BUILD='$(BUILD)' OUT=build-sanitize CFLAGS='-O1 -g1 -Wno-format-truncation' \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all unit
 ## sanitize       unit and command-line tests under ASan and UBSan
 sanitize: sanitize-build
@@ -420,7 +431,7 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: caught FORCE all unit test test-ci test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
+.PHONY: caught FORCE all unit unit-ci test test-ci test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
         test-valgrind \
         test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-guest \
         accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json manuals install uninstall static test-static deb test-deb container test-container clean

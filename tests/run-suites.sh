@@ -43,7 +43,7 @@ run_suite() {
         ;;
     deep)
         # shellcheck disable=SC2046
-        DEEP=1 UNIT_LOGS=$logs/deep tests/run-unit.sh $(unit_programs "rng_rounds\|rng_all_rounds")
+        DEEP=1 UNIT_LOGS=$logs/deep tests/run-unit.sh $(unit_programs "rng_rounds\|rng_few(\|rng_all_rounds")
         ;;
     cli | scripts) tests/run-scripts.sh "tests/$1" ;;
     deep-scripts) DEEP=1 tests/run-scripts.sh tests/scripts ;;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The buffers of kernels whose operands come from beyond the first-level cache (enum kernel_level): one mechanism, three
- * sizes. A buffer is only read, so that threads share it: a second-level cache has its own copy of it, a shared cache
- * one for all, however many cores run, and memory is not used up by them. Each thread has its own place in it.
+ * The buffers of kernels whose operands come from beyond the first-level cache (enum kernel_level): one mechanism,
+ * three sizes. A buffer is only read, so that threads share it: each second-level cache has its own copy of it, a
+ * shared cache one for all, however many cores run, and memory is not used up by them. Each thread has its own place
+ * in it.
  */
 #pragma once
 

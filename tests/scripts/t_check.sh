@@ -21,7 +21,7 @@ stages() {
         printf '.PHONY: %s\n%s:\n\t@%s\n' $target $target "${1-exit 9}"
         [ $# -eq 0 ] || shift
     done >"$tree/Makefile"
-    printf 'unit sanitize-build: all\n' >>"$tree/Makefile"
+    printf 'unit unit-ci sanitize-build: all\n' >>"$tree/Makefile"
 }
 
 # expect WHAT LAST-LINE STATUS [TEXT]: runs ./check with $options

@@ -78,6 +78,11 @@ unsigned rng_rounds(unsigned n)
     return rng_all_rounds() ? n : rng_fewer_sanitized((n + 4) / 5);
 }
 
+unsigned rng_few(unsigned n, unsigned few)
+{
+    return rng_fewer_sanitized(rng_all_rounds() ? n : few);
+}
+
 unsigned rng_fewer_sanitized(unsigned n)
 {
     return getenv("SANITIZED") != NULL ? (n + 2) / 3 : n;

@@ -32,6 +32,10 @@ bool rng_all_rounds(void);
 /* How many of `n` alike cases a test is to run: all, or the first fifth, at least 1; under the sanitizers fewer. */
 unsigned rng_rounds(unsigned n);
 
+/* How many of `n` cases a test is to run that take seconds each: all, or the first `few`, which the test has put first
+ * because they are the worst or the most various. Under the sanitizers fewer. */
+unsigned rng_few(unsigned n, unsigned few);
+
 /* All of them, but a third under the sanitizers (SANITIZED set: make sanitize), which need to see each path once. */
 unsigned rng_fewer_sanitized(unsigned n);
 

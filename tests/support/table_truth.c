@@ -574,6 +574,12 @@ const struct table_kind *const *truth_tables(size_t *n)
 void truth_check(const struct table_kind *kind, const struct model *m, unsigned long seed, struct table_scores *out)
 {
     static const char *const kernels[] = {"64add", "256or", "256fma", "512or", "512fma"};
+    truth_check_kernels(kind, m, seed, kernels, m->features & KERNEL_NEEDS_AVX512F ? 5 : 3, out);
+}
+
+void truth_check_kernels(const struct table_kind *kind, const struct model *m, unsigned long seed,
+                         const char *const *kernels, size_t n, struct table_scores *out)
+{
     struct machine machine;
     struct machine_error error;
     static struct tables_options options; /* too large for the stack */
@@ -584,7 +590,7 @@ void truth_check(const struct table_kind *kind, const struct model *m, unsigned 
     setenv("CHARACTERIZE_DATA", "data", 0); /* tables of events, without which there are no umasks */
     tables_options_default(&options);
     options.seed = seed;
-    for (size_t i = 0; i < (m->features & KERNEL_NEEDS_AVX512F ? 5 : 3); i++)
+    for (size_t i = 0; i < n; i++)
         options.kernels[options.n_kernels++] = rig_payload(kernels[i]);
     options.brief = kind == &table_voltage; /* the others take no long time */
     if (machine_open_parsed_model(m, "model:random", &machine, &error) != MACHINE_OK ||

@@ -33,6 +33,9 @@ const struct table_kind *const *truth_tables(size_t *n);
 /* Measures one of them on the model, with five usual kernels, and adds its cells to the scores. Fails the test where it
  * cannot be measured. `seed`: of the options, and what the model is called in details. */
 void truth_check(const struct table_kind *kind, const struct model *m, unsigned long seed, struct table_scores *out);
+/* The same with these `n` kernels. */
+void truth_check_kernels(const struct table_kind *kind, const struct model *m, unsigned long seed,
+                         const char *const *kernels, size_t n, struct table_scores *out);
 
 /* The sum of one table's scores, NULL: of all. */
 struct column_score truth_sum(const struct table_scores *s, const char *table);

@@ -319,8 +319,8 @@ TEST(test_blocks_and_deadline)
     }
 }
 
-/* Levels differ in their buffers, not in their code; without a buffer nothing is run; with one it goes on where the last
- * call ended, and begins again at the end. */
+/* Levels differ in their buffers, not in their code. Without a buffer nothing is run; with one it goes on where the
+ * last call ended, and at the end it begins again. */
 TEST(test_walks)
 {
     static const char *const names[][3] = {{"256load@l2", "256load@l3", "256load@ram"},

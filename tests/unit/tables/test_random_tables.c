@@ -21,6 +21,19 @@ static void start(void)
     scores.details = stdout;
 }
 
+/* One processor that had gone wrong: with all five kernels where all cases run, else with some, in a fraction of the
+ * time. */
+static void check_scenario(const struct table_kind *kind, unsigned long seed, const char *const *kernels, size_t n)
+{
+    if (rng_all_rounds())
+        truth_check(kind, &model, seed, &scores);
+    else
+        truth_check_kernels(kind, &model, seed, kernels, n, &scores);
+}
+
+/* the first two suffice for tables of waits */
+static const char *const with_512[] = {"64add", "512fma", "256or"}, *const up_to_256[] = {"64add", "256or"};
+
 /* Cells that are off; shares of a few hundred repetitions, and counts that vary, only if their limits do not hold. */
 static size_t mistakes(void)
 {
@@ -63,7 +76,7 @@ TEST(a_varying_count_is_not_taken_for_a_smaller_one)
 {
     start();
     random_model(&model, 8);
-    truth_check(&table_trigger, &model, 8, &scores);
+    check_scenario(&table_trigger, 8, with_512, 3);
     assert_int_equal(mistakes(), 0);
     assert_true(truth_sum(&scores, NULL).cells > 0);
 }
@@ -156,11 +169,11 @@ TEST(repetitions_under_a_power_limit_rise_too)
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
     unsigned long seed = scenario_with(limited, 40);
-    truth_check(&table_relaxation, &model, seed, &scores);
+    check_scenario(&table_relaxation, seed, with_512, 2);
     struct column_score sum = truth_sum(&scores, NULL);
     print_message("  scenario %lu: %zu of %zu limits hold, %zu of %zu cells are wrong\n", seed, sum.within, sum.limited,
                   sum.wrong, sum.cells);
-    assert_true(sum.limited > 10 && sum.wrong == 0);
+    assert_true(sum.limited > (rng_all_rounds() ? 10 : 5) && sum.wrong == 0);
 }
 
 static bool noisy_ramp(const struct model *m)
@@ -175,11 +188,12 @@ TEST(a_ramp_begins_where_it_does_in_noise)
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
     unsigned long seed = scenario_with(noisy_ramp, 940108);
-    truth_check(&table_relaxation, &model, seed, &scores);
+    check_scenario(&table_relaxation, seed, up_to_256, 2);
     struct column_score sum = truth_sum(&scores, NULL);
     print_message("  scenario %lu: %zu of %zu limits hold, %zu of %zu cells are wrong\n", seed, sum.within, sum.limited,
                   sum.wrong, sum.cells);
-    assert_true(sum.limited > 15 && 20 * sum.within >= 17 * sum.limited && sum.wrong <= 1);
+    assert_true(sum.limited > (rng_all_rounds() ? 15 : 4) && 20 * sum.within >= 17 * sum.limited &&
+                sum.wrong <= rng_all_rounds());
 }
 
 static bool cold_and_interrupted(const struct model *m)
@@ -196,12 +210,13 @@ TEST(toggles_rise_as_often_as_they_do)
     start();
     for (size_t i = 0; i < rng_rounds(2); i++) {
         scenario_model(&model, seeds[i]);
-        truth_check(&table_relaxation, &model, seeds[i], &scores);
+        check_scenario(&table_relaxation, seeds[i], up_to_256, 2);
     }
     struct column_score sum = truth_sum(&scores, NULL);
     print_message("  %zu of %zu limits hold, %zu of %zu cells are wrong\n", sum.within, sum.limited, sum.wrong,
                   sum.cells);
-    assert_true(sum.limited > 30 && 5 * sum.within >= 4 * sum.limited && 20 * sum.wrong <= sum.limited);
+    assert_true(sum.limited > (rng_all_rounds() ? 30 : 8) && 5 * sum.within >= 4 * sum.limited &&
+                20 * sum.wrong <= sum.limited);
 }
 
 /* Models that nothing was tuned to: a wait that interrupts begin again, and a sibling thread that is busy for half of
@@ -214,14 +229,14 @@ TEST(clocks_by_chains_are_those_of_the_core)
         unsigned long seed;
     } all[] = {{&table_transitions, 9001}, {&table_transitions, 9002}, {&table_frequency, 9002}};
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < rng_few(sizeof all / sizeof *all, 2); i++) {
         start();
         scenario_model(&model, all[i].seed);
-        truth_check(all[i].kind, &model, all[i].seed, &scores);
+        check_scenario(all[i].kind, all[i].seed, with_512, 3);
         struct column_score sum = truth_sum(&scores, NULL);
         print_message("  %s of scenario %lu: %zu of %zu cells are wrong\n", all[i].kind->name, all[i].seed, sum.wrong,
                       sum.cells);
-        assert_true(sum.limited > 50 && 50 * sum.wrong <= sum.limited);
+        assert_true(sum.limited > (rng_all_rounds() ? 50 : 10) && 50 * sum.wrong <= sum.limited);
     }
 }
 

@@ -175,8 +175,8 @@ static uint64_t walking_slice(uint64_t blocks, uint64_t deadline, void *kernel_s
 
 TEST(test_each_has_its_place_in_a_buffer)
 {
-    static const uint8_t at[1];
-    const struct kernel_walk whole = {at, at, at + 30 * KERNEL_BLOCK_LINES * KERNEL_LINE};
+    static uint8_t at[30 * KERNEL_BLOCK_LINES * KERNEL_LINE];
+    const struct kernel_walk whole = {at, at, at + sizeof at};
     struct machine_error err;
     struct corunner_code code = {.payload = adds(), .walk = &whole, .ticks = slice};
     struct corunners *c;

@@ -141,8 +141,8 @@ TEST(buffers_are_kept)
 
 TEST(threads_begin_far_apart)
 {
-    static const uint8_t at[1];
-    const struct kernel_walk whole = {at, at, at + 40 * BLOCK};
+    static uint8_t at[40 * BLOCK];
+    const struct kernel_walk whole = {at, at, at + sizeof at};
     for (size_t i = 0; i < 3; i++) {
         struct kernel_walk w = walks_spread(&whole, i, 3);
         assert_ptr_equal(w.next, at + (i + 1) * 10 * BLOCK);

@@ -28,7 +28,7 @@ static void load(const char *name, struct sku *s)
 /* The verdict on one figure. */
 struct said {
     char verdict[20];
-    double detectable;
+    double measured, detectable;
     bool hidden;
 };
 
@@ -43,6 +43,7 @@ static struct said ask(const struct sku_figure *f, const struct table *tables, s
         list[i] = &tables[i];
     assert_int_equal(validate_tables(&sku, list, n, &out), 0);
     snprintf(s.verdict, sizeof s.verdict, "%s", table_text(&out, 0, "verdict"));
+    s.measured = table_number(&out, 0, "measured");
     s.detectable = table_number(&out, 0, "detectable");
     s.hidden = table_text(&out, 0, "hidden_by") != NULL;
     table_free(&out);
@@ -130,8 +131,10 @@ static bool check_figure(const char *sku, const struct sku_figure *f, struct tab
         wrong.lo *= OFF[i];
         wrong.hi *= OFF[i];
         wrong.tolerance = OFF[i] * validate_precision(f); /* as precise as the right one */
+        /* a model that differs from the figure within its precision may be as near to the wrong one */
+        bool far = fabs(wrong.lo - f->lo) - fabs(said.measured - f->lo) >= said.detectable;
         struct said now = ask(&wrong, tables, n);
-        if (!deviates(&now) && !said.hidden)
+        if (!deviates(&now) && !said.hidden && far)
             fail_msg("%s:%u: %s %s, published %g times as high: %s", sku, f->line, f->where, f->column, OFF[i],
                      now.verdict);
     }

@@ -86,7 +86,7 @@ TEST(both_ways_are_seen)
 {
     struct model m;
     load_fast(&m);
-    unsigned n = rng_rounds(20), down = 0, up = 0;
+    unsigned n = rng_few(20, 2), down = 0, up = 0;
     for (unsigned i = 0; i < n; i++) {
         struct switches_seen seen;
         see(&m, "128fma", "512fma", i + 1, &seen);

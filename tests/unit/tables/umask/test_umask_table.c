@@ -449,16 +449,16 @@ TEST(mild_throttling_and_none_agree_with_the_documents)
 }
 
 /* Code that is slow without being throttled does not contradict 40H: cold code after each switch, and a sibling thread
- * that runs; but throttled cycles that are not counted do so there, too. */
+ * that runs; but throttled cycles that are not counted do so there, too. The two hardest scenarios, or all five. */
 TEST(what_else_is_slow_is_not_throttled)
 {
     static const struct {
         double cold_us, cold_factor, sibling_share;
-    } scenarios[] = {{6, 0.34, 0}, {10, 0.6, 0}, {15, 0.3, 0}, {0, 0, 0.2}, {8, 0.4, 0.15}};
+    } scenarios[] = {{8, 0.4, 0.15}, {15, 0.3, 0}, {6, 0.34, 0}, {10, 0.6, 0}, {0, 0, 0.2}};
     struct rng r;
     struct model m;
     rng_init(&r, 5, 0);
-    for (size_t w = 0; w < rng_fewer_sanitized(sizeof scenarios / sizeof *scenarios); w++)
+    for (size_t w = 0; w < rng_few(sizeof scenarios / sizeof *scenarios, 2); w++)
         for (int throttles = 0; throttles < 2; throttles++) {
             double ratio = rng_range(&r, 0.25, 0.75), us = rng_range(&r, 20, 50);
             rig_load_plain("xeon-gold-6130", &m);
