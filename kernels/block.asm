@@ -18,12 +18,17 @@
 %define USES_16_31      4
 %define USES_MASKS      8
 %define USES_LONG_MASKS 16
+%define USES_FLUSHED    32
 
 ; kept on the stack, as the code may use every register
-%assign frame_buffer    24
+%assign frame_buffer    32
 %define FRAME_TURN      FRAME_BUFFER
 %define FRAME_SLOT      FRAME_BUFFER + 8
 %define FRAME_USES      FRAME_BUFFER + 16
+%define FRAME_MXCSR     FRAME_BUFFER + 24
+%define FRAME_FLUSHING  FRAME_BUFFER + 28
+
+%define MXCSR_FLUSHING  0x9fc0 ; the default, 0x1f80, with FTZ and DAZ
 
 %define CLEAN_UPPER 1
 
@@ -43,6 +48,12 @@ ENTER_KERNEL kernel_block_enter
     mov     [FRAME_TURN], rax
     mov     r9, [HOST_USES]
     mov     [FRAME_USES], r9
+    test    r9d, USES_FLUSHED
+    jz      short .buffer
+    stmxcsr [FRAME_MXCSR]
+    mov     dword [FRAME_FLUSHING], MXCSR_FLUSHING
+    ldmxcsr [FRAME_FLUSHING]
+.buffer:
     ; each CPU has a buffer of its own: TSC_AUX is its number (Linux: bits 0 to 11)
     rdtscp
     and     ecx, 0xfff
@@ -109,6 +120,10 @@ ENTER_KERNEL kernel_block_enter
     %assign n n + 1
     %endrep
 .low:
+    test    qword [FRAME_USES], USES_FLUSHED
+    jz      short .leave
+    ldmxcsr [FRAME_MXCSR]
+.leave:
 LEAVE_KERNEL
 
 section .data.rel.ro progbits alloc noexec write align=8

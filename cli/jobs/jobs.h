@@ -14,6 +14,7 @@ int job_all(const struct options *o);
 int job_validate(const struct options *o);
 int job_draft(const struct options *o);
 int job_beside(const struct options *o);
+int job_which(const struct options *o);
 int job_compare(const struct options *o);
 int job_export(const struct options *o);
 int job_self_test(const struct options *o);

@@ -8,7 +8,7 @@ static int (*const run_job[])(const struct options *o) = {
     [JOB_RESTORE] = job_restore,       [JOB_TABLE] = job_table,     [JOB_ALL] = job_all,
     [JOB_VALIDATE] = job_validate,     [JOB_DRAFT] = job_draft,     [JOB_EXPORT] = job_export,
     [JOB_SELF_TEST] = job_self_test,   [JOB_CHECK] = job_check,     [JOB_VERDICT] = job_verdict,
-    [JOB_COMPARE] = job_compare,       [JOB_BESIDE] = job_beside};
+    [JOB_COMPARE] = job_compare,       [JOB_BESIDE] = job_beside,   [JOB_WHICH] = job_which};
 
 static int run(const struct options *o)
 {

@@ -16,6 +16,7 @@ static const struct {
 } jobs[] = {{WITH_TRANSITION, "--transition FROM:TO"},
             {WITH_VERDICT, "--verdict"},
             {WITH_BESIDE, "--beside KERNEL -- COMMAND"},
+            {WITH_WHICH, "--which PROGRAM"},
             {WITH_TABLE, "--table NAME"},
             {WITH_ALL, "--all"},
             {WITH_VALIDATE, "--validate SKU"},
@@ -228,6 +229,13 @@ static int check_beside(const struct options *o)
     return 0;
 }
 
+static int check_which(const struct options *o)
+{
+    if (o->job == JOB_WHICH && o->tables.n_active > 1)
+        return refuse(BAD_USAGE, "--active-cores: --which takes one number");
+    return 0;
+}
+
 /* A block from a file that no option names would be assembled, tried, and never run. */
 static int check_blocks(const struct options *o)
 {
@@ -285,8 +293,8 @@ int option_conflicts_check(const struct options *o)
                                  "FILE or --list WHAT; see --help");
     /* an option that a table does not take is refused before its form is checked */
     return check_machine(o) != 0 || check_table(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 ||
-                   check_profile(o) != 0 || check_verdict(o) != 0 || check_beside(o) != 0 || check_blocks(o) != 0 ||
-                   check_quiet(o) != 0 || check_names(o) != 0
+                   check_profile(o) != 0 || check_verdict(o) != 0 || check_beside(o) != 0 || check_which(o) != 0 ||
+                   check_blocks(o) != 0 || check_quiet(o) != 0 || check_names(o) != 0
                ? BAD_USAGE
                : 0;
 }

@@ -21,6 +21,7 @@ const char option_help_doc[] = ABOUT
     "  characterize --transition 128fma:512fma --machine model:xeon-gold-6130\n"
     "  characterize --transition 128fma:512fma --event 0x28:0x08 --event 0x28:0x10\n"
     "  characterize --beside 256fma,512fma -- make -j2\n"
+    "  characterize --which ./libmine.so:multiply --brief\n"
     "  characterize --table frequency --kernels 128fma,256fma,512fma\n"
     "  characterize --all --output results --machine model:xeon-gold-6130\n"
     "  characterize --all --output results --resume\n"
@@ -43,6 +44,7 @@ static const struct option_line help_lines[] = {
     {"--verdict", "Report whether 256-bit and 512-bit code pays on this processor"},
     {"--transition FROM:TO", "Run kernel FROM, then kernel TO: phases, durations, frequencies"},
     {"--beside KERNEL,...", "Measure what a command costs beside wide code: ... -- COMMAND"},
+    {"--which FILE[:FUNCTION]", "Find the functions of a program that lift a turbo class"},
     {"--table NAME", "Measure one table (--list tables)"},
     {"--all", "Measure all tables into a directory, with a report"},
     {"--compare DIR DIR...", "Show what differs between measurements, and machines that stand out"},

@@ -263,6 +263,9 @@ static const struct option_row option_table[] = {
      "Run a command again and again, beside nothing and beside these kernels: what it costs: --beside 256fma,512fma -- "
      "COMMAND ARG...",
      WITH_BESIDE, .take = take_beside, JOB_BESIDE},
+    {"which", "FILE[:FUNCTION]",
+     "Run the wide code of a program or library, block by block: which functions and instructions lift the turbo class",
+     WITH_WHICH, .take = take_file_job, JOB_WHICH},
     {"table", "NAME", "Measure a table (--list tables)", WITH_TABLE, .take = take_table, JOB_TABLE},
     {"all", NULL, "Measure every table into a directory, with a report (report.html)", WITH_ALL, .take = take_job,
      JOB_ALL},
@@ -306,11 +309,11 @@ static const struct option_row option_table[] = {
      "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all; with "
      "--simulate: "
      "active at all times (default: counted)",
-     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = option_take_cores},
+     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE | WITH_WHICH, .take = option_take_cores},
     {"runs", "N",
      "Repetitions (default: 100, and of a switch more until its limits are narrow, for 3 s at most; each table "
-     "has its own; with --simulate, of drawn workloads: 20, " SIM_RUNS_ALLOWED "; with --beside: rounds)",
-     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE | WITH_BESIDE, .take = take_runs, AT(runs), 1, 100000,
+     "has its own; with --simulate, of drawn workloads: 20, " SIM_RUNS_ALLOWED "; with --beside and --which: rounds)",
+     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE | WITH_BESIDE | WITH_WHICH, .take = take_runs, AT(runs), 1, 100000,
      "1 to 100000; with --simulate " SIM_RUNS_ALLOWED},
     {"period", "US",
      "Sampling period in microseconds (default: 1; 0.5 where the second kernel starts slowly for less than 5)",
@@ -330,9 +333,10 @@ static const struct option_row option_table[] = {
      "with --analyze and --simulate",
      WITH_MEASURING | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_seed},
     {"turbo", "on|off", "Switch turbo on or off during the measurement (root)",
-     WITH_SETTING | WITH_VERDICT | WITH_BESIDE, .take = take_on_off, AT(turbo)},
+     WITH_SETTING | WITH_VERDICT | WITH_BESIDE | WITH_WHICH, .take = take_on_off, AT(turbo)},
     {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)",
-     WITH_SETTING | WITH_VERDICT | WITH_BESIDE, .take = take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
+     WITH_SETTING | WITH_VERDICT | WITH_BESIDE | WITH_WHICH, .take = take_number, AT(fixed_ghz), 0.1, 20,
+     "0.1 to 20 GHz"},
     {"quiet-machine", "PARTS",
      "Quiet the computer for the run, as far as permitted; PARTS of "
      "governor,epp,turbo,cstates,smt,irq,workqueue,tick,isolate "
@@ -375,7 +379,7 @@ static const struct option_row option_table[] = {
      "With --beside: the kernels run for ON of each EVERY microseconds (also 1ms), 64add in between (default: without "
      "a pause)",
      WITH_BESIDE, .take = option_take_duty},
-    {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES | WITH_VERDICT,
+    {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES | WITH_VERDICT | WITH_WHICH,
      .take = take_flag, AT(tables.brief)},
     {.about = "What --simulate plays, and how:"},
     {"params", "EXPORT.json",
@@ -411,9 +415,10 @@ static const struct option_row option_table[] = {
     {"seconds", "N",
      "Duration (default: 30, or until COMMAND ends; Ctrl-C ends it earlier; with --check: duration of counting, 1; "
      "with "
-     "--verdict (5 or more; 60, with --brief 20) and --beside (60): time that it may take)",
-     WITH_PROFILE | WITH_CHECK | WITH_VERDICT | WITH_BESIDE, .take = take_number, AT(profile.seconds), 0.1, 604800,
-     "0.1 to 604800 seconds"},
+     "--verdict (5 or more; 60, with --brief 20) --beside (60) and --which (10, with --brief 3): time that it may "
+     "take)",
+     WITH_PROFILE | WITH_CHECK | WITH_VERDICT | WITH_BESIDE | WITH_WHICH, .take = take_number, AT(profile.seconds), 0.1,
+     604800, "0.1 to 604800 seconds"},
     {"rate", "HZ", "Samples per second, all CPUs together (default: 50)", WITH_PROFILE, .take = take_number,
      AT(profile.rate_hz), 0.1, 250, "0.1 to 250"},
     {"sources", NULL, "Split overhead into that due to siblings and that due to levels still held", WITH_PROFILE,
@@ -427,19 +432,21 @@ static const struct option_row option_table[] = {
     {"no-live", NULL, "Only print the result at the end", WITH_PROFILE, .take = take_flag, AT(profile.no_live)},
     {.about = "Output:"},
     {"csv", "FILE", "Write the trace, the table, the verdicts, the comparison or the profile; - is standard output",
-     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_COMPARE | WITH_ANALYZE | WITH_PROFILE | WITH_BESIDE,
+     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_COMPARE | WITH_ANALYZE | WITH_PROFILE | WITH_BESIDE |
+         WITH_WHICH,
      .take = take_file, AT(csv)},
     {"json", "FILE",
      "Write the result (phases, table, verdict, comparison, self-test, profile, ...); - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VERDICT | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE |
-         WITH_PROFILE | WITH_CHECK | WITH_COMPARE | WITH_BESIDE,
+         WITH_PROFILE | WITH_CHECK | WITH_COMPARE | WITH_BESIDE | WITH_WHICH,
      .take = take_file, AT(json)},
     {"plot", "FILE", "Draw FILE.svg or FILE.png (needs gnuplot)",
      WITH_TRANSITION | WITH_TABLE | WITH_COMPARE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_plot},
     {"output", "DIR",
      "Write all files into this directory (--transition, --table: by default characterize-out; --all: "
      "characterize-all)",
-     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_COMPARE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE | WITH_BESIDE,
+     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_COMPARE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE |
+         WITH_BESIDE | WITH_WHICH,
      .take = take_file, AT(output)},
     {"resume", NULL, "With --all: continue an interrupted run in its directory", WITH_ALL, .take = take_flag,
      AT(resume)},

@@ -60,7 +60,7 @@ static int count_tried(const char *file, struct block *b, const struct block_sha
 static int build(const char *file, struct block *b, const struct block_shape *s, struct machine_error *err)
 {
     struct block_steps steps;
-    bool runs = (s->features & ~kernel_cpu_features()) == 0;
+    bool runs = (s->features & ~kernel_cpu_features()) == 0 && !s->elsewhere;
     int status = runs ? count_tried(file, b, s, &steps, err) : count_untried(file, &b->text, s, &steps, err);
     if (status != MACHINE_OK)
         return status;
@@ -106,22 +106,13 @@ static void block_free(struct block *b)
     free(b);
 }
 
-int block_set_add(struct block_set *set, const char *file, struct machine_error *err)
+/* Checks, tries and keeps a block that was read; frees it where it is refused. */
+static int keep_block(struct block_set *set, const char *file, struct block *b, unsigned uses,
+                      struct machine_error *err)
 {
-    if (set->n == BLOCK_SET_MAX)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: one file of a kernel too many; the limit is %d", file,
-                            BLOCK_SET_MAX);
-    struct block *b = calloc(1, sizeof *b);
-    if (b == NULL)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     struct block_shape shape = {0};
-    int status = block_read(file, &b->text, err);
-    for (size_t i = 0; i < set->n && status == MACHINE_OK; i++)
-        if (strcmp(set->kernel[i]->name, b->text.name) == 0)
-            status = machine_fail(err, MACHINE_BAD_INPUT, "rename one", "%.200s: another file is kernel %s already",
-                                  file, b->text.name);
-    if (status == MACHINE_OK)
-        status = block_check(file, &b->text, &shape, err);
+    int status = block_check(file, &b->text, &shape, err);
+    shape.uses |= uses;
     if (status == MACHINE_OK)
         status = build(file, b, &shape, err);
     if (status == MACHINE_OK) {
@@ -133,6 +124,38 @@ int block_set_add(struct block_set *set, const char *file, struct machine_error 
     }
     block_shape_free(&shape);
     return status;
+}
+
+int block_set_add(struct block_set *set, const char *file, struct machine_error *err)
+{
+    if (set->n == BLOCK_FILES_MAX)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: one file of a kernel too many; the limit is %d", file,
+                            BLOCK_FILES_MAX);
+    struct block *b = calloc(1, sizeof *b);
+    if (b == NULL)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    int status = block_read(file, &b->text, err);
+    for (size_t i = 0; i < set->n && status == MACHINE_OK; i++)
+        if (strcmp(set->kernel[i]->name, b->text.name) == 0)
+            status = machine_fail(err, MACHINE_BAD_INPUT, "rename one", "%.200s: another file is kernel %s already",
+                                  file, b->text.name);
+    if (status == MACHINE_OK)
+        return keep_block(set, file, b, 0, err);
+    block_free(b);
+    return status;
+}
+
+int block_set_add_code(struct block_set *set, const char *what, const char *name, const void *code, size_t n,
+                       bool elsewhere, struct machine_error *err)
+{
+    struct block *b = set->n < BLOCK_SET_MAX && n <= BLOCK_BYTES_MAX ? calloc(1, sizeof *b) : NULL;
+    if (b == NULL)
+        return machine_fail(err, MACHINE_FAILED, "", "%.200s: no room for a block of %zu bytes", what, n);
+    snprintf(b->text.name, sizeof b->text.name, "%s", name);
+    memcpy(b->text.code, code, n);
+    b->text.n = n;
+    b->text.elsewhere = elsewhere;
+    return keep_block(set, what, b, BLOCK_FLUSHED, err);
 }
 
 const void *block_set_code(const struct block_set *set, size_t i, size_t *n)

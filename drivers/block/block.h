@@ -10,7 +10,10 @@
 #include "kernels/kernels.h"
 #include "util/error.h"
 
-enum { BLOCK_SET_MAX = 8 };
+enum {
+    BLOCK_FILES_MAX = 8, /* of --kernel-file */
+    BLOCK_SET_MAX = 48,  /* rounds of so many brackets (probes/brackets.h) take 0.3 s */
+};
 
 struct block;
 
@@ -30,6 +33,14 @@ struct block_set {
  * machines have or lack, is added where this CPU has none of it, too; such a block is not tried.
  */
 int block_set_add(struct block_set *set, const char *file, struct machine_error *err);
+
+/*
+ * The same of n bytes of code that the program itself has made; `name` is that of the kernel, `what` stands in
+ * messages. It runs with denormals flushed to zero, because what it computes is of no interest. elsewhere: for a model;
+ * what this CPU lacks is not refused, and then it is not tried.
+ */
+int block_set_add_code(struct block_set *set, const char *what, const char *name, const void *code, size_t n,
+                       bool elsewhere, struct machine_error *err);
 void block_set_free(struct block_set *set);
 
 /* The machine code of kernel `i`, as it was read: *n bytes, which live as long as the set. */

@@ -377,7 +377,8 @@ static int check_insn(const char *file, const struct block_text *t, struct block
         return refuse_insn(file, t, insn, MACHINE_BAD_INPUT, why, err);
     note_encoding(s, &d);
     s->uses |= strncmp(isa, "AVX512BW", 8) == 0 ? BLOCK_LONG_MASKS : 0;
-    if (!here) {
+    s->elsewhere |= !here;
+    if (!here && !t->elsewhere) {
         snprintf(other, sizeof other, "this CPU does not have the instruction set %.40s", isa);
         return refuse_insn(file, t, insn, MACHINE_CANNOT, other, err);
     }

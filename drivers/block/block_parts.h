@@ -21,6 +21,7 @@ struct block_text {
     /* declared by comments of an .asm; 0: not */
     unsigned instructions, width;
     enum { BLOCK_ANY_WEIGHT, BLOCK_LIGHT, BLOCK_HEAVY } weight;
+    bool elsewhere; /* it is for a model: instruction sets that this CPU lacks are taken */
 };
 
 /* Fills *out; returns a status. */
@@ -65,16 +66,23 @@ struct block_shape {
     struct block_insn *insn; /* in their order; to be freed by block_shape_free() */
     int32_t *at;             /* by offset: its index, or -1 */
     size_t n;
-    unsigned written;  /* general-purpose registers, by number */
-    unsigned features; /* enum kernel_feature */
-    unsigned uses;     /* enum block_uses */
-    bool jumps;
+    unsigned written;      /* general-purpose registers, by number */
+    unsigned features;     /* enum kernel_feature */
+    unsigned uses;         /* enum block_uses */
+    bool jumps, elsewhere; /* elsewhere: this CPU lacks an instruction set of it */
     unsigned width;
     enum kernel_weight weight;
 };
 
 /* Registers that the frame sets up (kernels/block.asm). */
-enum block_uses { BLOCK_YMM = 1, BLOCK_ZMM = 2, BLOCK_16_31 = 4, BLOCK_MASKS = 8, BLOCK_LONG_MASKS = 16 };
+enum block_uses {
+    BLOCK_YMM = 1,
+    BLOCK_ZMM = 2,
+    BLOCK_16_31 = 4,
+    BLOCK_MASKS = 8,
+    BLOCK_LONG_MASKS = 16,
+    BLOCK_FLUSHED = 32 /* denormals are zeros (MXCSR.DAZ, FTZ) */
+};
 
 /* Fills *out; else a status, and what, where and why in *err. file: for messages. */
 int block_check(const char *file, const struct block_text *text, struct block_shape *out, struct machine_error *err);

@@ -3,7 +3,6 @@
 #include "drivers/block/block_parts.h"
 
 #include <ctype.h>
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "util/command.h"
 #include "util/data_file.h"
+#include "util/elf_image.h"
 #include "util/path.h"
 
 /* A name of a kernel: letters, digits, underscores, not one that begins like another. 16 characters leave room for
@@ -38,49 +38,15 @@ static int read_name(const char *file, const char *from, size_t length, struct b
 
 /* ---- ELF files ---- */
 
-/* The file, of which every offset is doubted. */
-struct elf_image {
-    const uint8_t *bytes;
-    size_t n;
-    Elf64_Ehdr head;
-};
-
-/* The bytes `offset` after `base`; NULL where they are not all in the file. */
-static const void *elf_at(const struct elf_image *e, uint64_t base, uint64_t offset, uint64_t size)
-{
-    uint64_t from, end;
-    if (__builtin_add_overflow(base, offset, &from) || __builtin_add_overflow(from, size, &end) || end > e->n)
-        return NULL;
-    return e->bytes + from;
-}
-
-static bool elf_section(const struct elf_image *e, size_t i, Elf64_Shdr *out)
-{
-    const void *at = i < e->head.e_shnum ? elf_at(e, e->head.e_shoff, i * sizeof *out, sizeof *out) : NULL;
-    if (at != NULL)
-        memcpy(out, at, sizeof *out);
-    return at != NULL;
-}
-
-static bool elf_named(const struct elf_image *e, const Elf64_Shdr *strings, uint32_t offset, const char *name)
-{
-    size_t length = strlen(name) + 1;
-    const void *at = elf_at(e, strings->sh_offset, offset, length);
-    return at != NULL && memcmp(at, name, length) == 0;
-}
-
 /* Searches a table of symbols; one that is cut off, as far as it goes. */
 static bool elf_symbol_in(const struct elf_image *e, const Elf64_Shdr *table, const char *name, Elf64_Sym *out)
 {
-    Elf64_Shdr strings;
-    if (!elf_section(e, table->sh_link, &strings))
+    Elf64_Shdr texts;
+    if (!elf_image_section(e, table->sh_link, &texts))
         return false;
-    for (uint64_t k = 0; k < table->sh_size / sizeof *out; k++) {
-        const void *at = elf_at(e, table->sh_offset, k * sizeof *out, sizeof *out);
-        if (at == NULL)
-            return false;
-        memcpy(out, at, sizeof *out);
-        if (out->st_shndx != SHN_UNDEF && elf_named(e, &strings, out->st_name, name))
+    for (uint64_t k = 0; elf_image_symbol(e, table, k, out); k++) {
+        const char *text = elf_image_text(e, &texts, out->st_name);
+        if (out->st_shndx != SHN_UNDEF && text != NULL && strcmp(text, name) == 0)
             return true;
     }
     return false;
@@ -89,18 +55,18 @@ static bool elf_symbol_in(const struct elf_image *e, const Elf64_Shdr *table, co
 static bool elf_symbol(const struct elf_image *e, const char *name, Elf64_Sym *out)
 {
     Elf64_Shdr table;
-    for (size_t i = 0; elf_section(e, i, &table); i++)
+    for (size_t i = 0; elf_image_section(e, i, &table); i++)
         if ((table.sh_type == SHT_SYMTAB || table.sh_type == SHT_DYNSYM) && elf_symbol_in(e, &table, name, out))
             return true;
     return false;
 }
 
-/* Finds the code of a symbol in its section: values are addresses, in .o files offsets. */
+/* Finds the code of a symbol in its section. */
 static bool elf_code(const struct elf_image *e, const Elf64_Sym *s, Elf64_Shdr *section, uint64_t *into)
 {
-    if (!elf_section(e, s->st_shndx, section) || section->sh_type != SHT_PROGBITS)
+    if (!elf_image_section(e, s->st_shndx, section) || section->sh_type != SHT_PROGBITS)
         return false;
-    *into = e->head.e_type == ET_REL ? s->st_value : s->st_value - section->sh_addr;
+    *into = elf_image_into(e, s, section);
     return *into < section->sh_size;
 }
 
@@ -118,11 +84,8 @@ static void elf_strip(struct block_text *out)
 int block_elf_read(const char *file, const uint8_t *image, size_t n, const char *symbol, struct block_text *out,
                    struct machine_error *err)
 {
-    struct elf_image e = {.bytes = image, .n = n};
-    if (n >= sizeof e.head)
-        memcpy(&e.head, image, sizeof e.head);
-    if (memcmp(e.head.e_ident, ELFMAG, SELFMAG) != 0 || e.head.e_ident[EI_CLASS] != ELFCLASS64 ||
-        e.head.e_machine != EM_X86_64)
+    struct elf_image e;
+    if (!elf_image_of(image, n, &e))
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: not an ELF file for x86-64", file);
     const char *begins = symbol != NULL ? symbol : "block";
     Elf64_Sym begin, end;
@@ -140,7 +103,7 @@ int block_elf_read(const char *file, const uint8_t *image, size_t n, const char 
     Elf64_Shdr section;
     if (!elf_code(&e, &begin, &section, &into) || size == 0)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: symbol '%.60s' has no code, or no end", file, begins);
-    const void *code = size > BLOCK_BYTES_MAX ? NULL : elf_at(&e, section.sh_offset, into, size);
+    const void *code = size > BLOCK_BYTES_MAX ? NULL : elf_image_at(&e, section.sh_offset, into, size);
     if (code == NULL)
         return machine_fail(err, MACHINE_BAD_INPUT, "",
                             "%.200s: symbol '%.60s' has more than %d bytes, or lies outside of the file", file, begins,

@@ -7,57 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/repetitions/steady.h"
-#include "probes/brackets.h"
+#include "tables/classes/class_ratios.h"
 #include "tables/registry.h"
 #include "tables/table/estimates.h"
 #include "util/order.h"
 #include "util/text_list.h"
 
-/* The code with which all is compared, the null. */
-#define PLAIN "64add"
-/* A run of a cell is done when half of the width of each ratio's limits is below this: half of FREQUENCY_SAME. */
-#define ENOUGH (FREQUENCY_SAME / 2)
-/* Rounds of brackets, and the time of a run, s, as of the table frequency: more than a median needs for limits. */
-enum { ROUNDS_LEAST = 10, ROUNDS_LEAST_BRIEF = 6, ROUNDS_MOST = 600 };
-static const double SECONDS = 3, SECONDS_BRIEF = 1;
-/* Densities of the first run, one in 1, 2, 4 and so on, so many; --brief: one in 1 and 8. Then as many runs as bisection
- * takes from one in 128 and 256 to one in 128 and 129. */
+/* Densities of the first run, one in 1, 2, 4 and so on, so many; --brief: one in 1 and 8. Then as many runs as
+ * bisection takes from one in 128 and 256 to one in 128 and 129. */
 enum { DOUBLED = 9, BRIEF = 2, BRIEF_FACTOR = 8, BISECTIONS = 7, DENSITIES_MAX = DOUBLED + 4 * BISECTIONS };
 
 /* Both weights of all widths, then operands from ever farther away. */
-static const char *const usual[] = {PLAIN,        "128fma",    "256or",      "256fma",     "256fma@mem",
-                                    "256fma@l2",  "256fma@l3", "256fma@ram", "512or",      "512fma",
-                                    "512fma@mem", "512fma@l2", "512fma@l3",  "512fma@ram", "amx"};
+static const char *const usual[] = {CLASSES_PLAIN, "128fma",    "256or",      "256fma",     "256fma@mem",
+                                    "256fma@l2",   "256fma@l3", "256fma@ram", "512or",      "512fma",
+                                    "512fma@mem",  "512fma@l2", "512fma@l3",  "512fma@ram", "amx"};
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},
     {"density", "", TABLE_WHOLE, true, 0}, /* N: one such instruction in N, the others scalar adds */
-    TABLE_LIMITS("ratio", "", 4),          /* of its frequency to that of PLAIN around it; of PLAIN: the null */
-    {"class", "", TABLE_WHOLE, false, 0},  /* 0: as fast as PLAIN; higher: slower */
-    {"level", "", TABLE_WHOLE, false, 0},  /* license level, where it is counted */
+    TABLE_LIMITS("ratio", "", 4), /* of its frequency to that of CLASSES_PLAIN around it; of CLASSES_PLAIN: the null */
+    {"class", "", TABLE_WHOLE, false, 0}, /* 0: as fast as CLASSES_PLAIN; higher: slower */
+    {"level", "", TABLE_WHOLE, false, 0}, /* license level, where it is counted */
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
 };
 
 /* ---- what is measured ---- */
-
-static void set_up(const struct tables_context *x, const struct cell *c, const struct payload *kernels, size_t n,
-                   struct brackets_setup *s)
-{
-    const struct tables_options *o = x->options;
-    static const struct payload none;
-    const struct payload plain = kernel_named(PLAIN);
-    brackets_defaults(s, n > 0 ? &plain : &none, kernels, n);
-    s->machine = tables_setup(x, table_classes.name, c);
-    s->least = o->runs ? o->runs : o->brief ? ROUNDS_LEAST_BRIEF : ROUNDS_LEAST;
-    s->most = o->runs ? o->runs : ROUNDS_MOST;
-    s->seconds = o->seconds > 0 ? o->seconds : o->brief ? SECONDS_BRIEF : SECONDS;
-    s->enough = ENOUGH;
-    s->period_us = o->period_us > 0 ? o->period_us : s->period_us;
-    s->observe_us = o->observe_us > 0 ? o->observe_us : s->observe_us;
-    s->before_us = o->warmup_us > 0 ? o->warmup_us : s->before_us;
-}
 
 /* One such instruction in n. */
 static struct payload at_density(const struct payload *p, unsigned n)
@@ -85,7 +60,7 @@ static size_t first_densities(const struct tables_context *x, const struct paylo
 
 static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
-    struct payload kernels[TABLES_KERNELS_MAX + 1] = {kernel_named(PLAIN)}, densities[DENSITIES_MAX];
+    struct payload kernels[TABLES_KERNELS_MAX + 1] = {kernel_named(CLASSES_PLAIN)}, densities[DENSITIES_MAX];
     unsigned cores[TABLES_CORES_MAX];
     size_t n = tables_kernels(x, usual, sizeof usual / sizeof *usual, kernels + 1, t) + 1;
     if (tables_active_cores(x, CORES_ALL, cores) != 1)
@@ -97,7 +72,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
         if (!c)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         c->cpu = x->options->cpu;
-        set_up(x, c, densities, first_densities(x, &kernels[k], densities), &s);
+        classes_set_up(x, table_classes.name, c, densities, first_densities(x, &kernels[k], densities), &s);
         c->seconds = 0.05 + fmax(s.seconds, s.least * brackets_round_seconds(&s));
         table_set_setting_number(t, "runs", s.least);
         table_set_setting_number(t, "warmup_us", s.before_us);
@@ -109,69 +84,31 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
 
 /* ---- measuring ---- */
 
-/* One density of a kernel. */
-struct class_seen {
-    unsigned density; /* first, for order_unsigned() */
-    struct estimate ratio;
-    double level;
-    size_t used, discarded;
-};
 struct class_rig {
     const struct tables_context *x;
     const struct cell *c;
-    struct class_seen seen[DENSITIES_MAX];
+    struct classes_seen seen[DENSITIES_MAX];
     size_t n;
 };
 
-/* The license level at which most of the samples are; NaN: it is not counted. Returns 0, or -1: out of memory. */
-static int level_of(const struct trace *t, double *level)
-{
-    *level = NAN;
-    for (enum trace_channel c = TRACE_LVL0; c <= TRACE_LVL2; c++) {
-        struct steady_value share;
-        if (steady_mean(t, c, 1, &share))
-            return -1;
-        if (share.mean.value > 0.5)
-            *level = c - TRACE_LVL0;
-    }
-    return 0;
-}
-
-static int read_one(const struct brackets_result *r, size_t k, const struct payload *p, struct class_seen *out)
-{
-    struct steady_value ghz;
-    *out = (struct class_seen){.density = p->density, .ratio = brackets_ratio_of(r, k)};
-    if (steady_frequency(&r->seen[k], FREQUENCY_SAME / 2, &ghz) || level_of(&r->seen[k], &out->level))
-        return -1;
-    out->used = ghz.used;
-    out->discarded = r->rounds - ghz.used;
-    return 0;
-}
-
-/* Measures some densities against PLAIN and puts them in their places. */
+/* Measures some densities against CLASSES_PLAIN and puts them in their places. */
 static int see(struct class_rig *g, const struct payload *kernels, size_t n, struct machine_error *err)
 {
     struct tables_context own = *g->x;
     struct brackets_setup s;
     struct brackets_result r;
-    set_up(g->x, g->c, kernels, n, &s);
+    classes_set_up(g->x, table_classes.name, g->c, kernels, n, &s);
     s.progress = tables_on_progress;
     s.data = &own;
     int status = brackets_run(g->x->machine, &s, &r, err);
     if (status)
         return status;
     for (size_t k = 0; k < n && status == MACHINE_OK; k++)
-        if (read_one(&r, k, &kernels[k], &g->seen[g->n++]))
+        if (classes_read(&r, k, &kernels[k], &g->seen[g->n++]))
             status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     brackets_free(&r);
     qsort(g->seen, g->n, sizeof *g->seen, order_unsigned);
     return status;
-}
-
-/* True if a ratio is of a slower class: below by the limits of both, and by more than frequencies must differ. */
-static bool is_slower(const struct estimate *a, const struct estimate *b)
-{
-    return estimates_above(b, a) && b->value - a->value > FREQUENCY_SAME * b->value;
 }
 
 /* The densities in the middle of where the class changes. Returns how many. */
@@ -179,8 +116,8 @@ static size_t middles(const struct class_rig *g, struct payload *out)
 {
     size_t n = 0;
     for (size_t i = 0; i + 1 < g->n; i++) {
-        const struct class_seen *a = &g->seen[i], *b = &g->seen[i + 1];
-        bool changes = is_slower(&a->ratio, &b->ratio) || is_slower(&b->ratio, &a->ratio);
+        const struct classes_seen *a = &g->seen[i], *b = &g->seen[i + 1];
+        bool changes = classes_slower(&a->ratio, &b->ratio) || classes_slower(&b->ratio, &a->ratio);
         if (changes && b->density - a->density > 1 && g->n + n < DENSITIES_MAX)
             out[n++] = at_density(&g->c->a, (a->density + b->density) / 2);
     }
@@ -199,7 +136,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
         status = see(&g, kernels, n, err);
     }
     for (size_t i = 0; i < g.n && status == MACHINE_OK; i++) {
-        const struct class_seen *s = &g.seen[i];
+        const struct classes_seen *s = &g.seen[i];
         if (!isfinite(s->ratio.value)) {
             tables_cell_missing(
                 rows, c, "all rounds at one in %u were disturbed; stop other programs, or use more --runs", s->density);
@@ -214,36 +151,6 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
         table_put_number(rows, "discarded", (double)s->discarded);
     }
     return status;
-}
-
-/* ---- conclusions ---- */
-
-/* A row by its ratio, the fastest first. */
-struct class_row {
-    struct estimate ratio; /* first, for order_double_descending() */
-    size_t row;
-};
-
-/* Classes are ratios with a gap between them that is above the limits of both. */
-static int conclude(struct table *t)
-{
-    size_t n = 0;
-    unsigned class = 0;
-    struct class_row *list = malloc((t->n_rows + 1) * sizeof *list);
-    if (!list)
-        return -1;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        struct estimate ratio = estimates_of_table(t, row, "ratio");
-        if (estimates_known(&ratio))
-            list[n++] = (struct class_row){ratio, row};
-    }
-    qsort(list, n, sizeof *list, order_double_descending);
-    for (size_t i = 0; i < n; i++) {
-        class += i > 0 && is_slower(&list[i].ratio, &list[i - 1].ratio);
-        table_set_number(t, list[i].row, "class", class);
-    }
-    free(list);
-    return 0;
 }
 
 /* ---- findings ---- */
@@ -286,22 +193,19 @@ static void tell_class(FILE *out, const struct table *t, double class)
             add_kernel(kernels, sizeof kernels, t, row, class);
     }
     if (n > 0)
-        pivot_note(out, 2, "Class %.0f, %.3f of the frequency of " PLAIN ": %s.", class, sum / n, kernels);
+        pivot_note(out, 2, "Class %.0f, %.3f of the frequency of " CLASSES_PLAIN ": %s.", class, sum / n, kernels);
 }
 
 static void findings(FILE *out, const struct table *t)
 {
-    double widest = 0, most = 0;
-    size_t n = 0;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        struct estimate ratio = estimates_of_table(t, row, "ratio");
-        n += estimates_known(&ratio);
-        widest = estimates_known(&ratio) ? fmax(widest, estimate_half(&ratio)) : widest;
+    double most = 0, widest;
+    const size_t n = classes_widest(t, &widest);
+    for (size_t row = 0; row < t->n_rows; row++)
         most = fmax(most, table_number(t, row, "class"));
-    }
     if (n > 1 && most == 0)
         fprintf(out,
-                "No code here lifts the class: %zu ratios to the frequency of " PLAIN " agree; the widest limits are "
+                "No code here lifts the class: %zu ratios to the frequency of " CLASSES_PLAIN
+                " agree; the widest limits are "
                 "+-%.2g %%.\n",
                 n, 100 * widest);
     for (double class = 1; class <= most; class ++)
@@ -325,7 +229,7 @@ static const struct pivot_list views[] = {
      PIVOT_FIELDS(kernel),
      .across = {"N", "density", PIVOT_PLAIN, NULL},
      .cell = {.column = "class", .show = PIVOT_PLAIN}},
-    {.title = "Ratio to the frequency of " PLAIN,
+    {.title = "Ratio to the frequency of " CLASSES_PLAIN,
      .shows = is_doubled,
      .n_names = 1,
      PIVOT_FIELDS(kernel),
@@ -342,7 +246,7 @@ static const char *doubled_density(const struct table *t, size_t row, char out[C
 
 static const struct picture pictures[] = {
     {.panel = {.kind = CHART_CELLS,
-               .title = "frequency relative to " PLAIN,
+               .title = "frequency relative to " CLASSES_PLAIN,
                .x_label = "one such instruction in N",
                .scale_label = "ratio"},
      .value = "ratio",
@@ -364,7 +268,7 @@ const struct table_kind table_classes = {
     .drafted = {.keys = {"kernel", "density"}, .values = {"ratio"}},
     .plan = plan,
     .measure = measure,
-    .conclude = conclude,
+    .conclude = classes_assign,
     .findings = findings,
     TABLE_KIND_VIEWS(views),
     TABLE_KIND_PICTURES(pictures),

@@ -70,6 +70,7 @@ struct tables_options {
     int (*refine)(void *refine_data, enum refinement r, char *in_force, struct machine_error *err);
     void *refine_data;
     const struct beside_request *beside; /* --beside (tables/beside/beside.h); NULL: none */
+    const struct which_request *which;   /* --which (tables/which/which.h); NULL: none */
     bool brief;                          /* --brief: fewer cells and repetitions, for tests and a first look */
     const char *data_dir;                /* NULL: the built-in default */
 };

@@ -191,7 +191,7 @@ TEST(test_as_many_as_fit)
     skip_without_ptrace();
     struct block_set set = {.n = 0};
     struct machine_error err;
-    for (unsigned i = 0; i < BLOCK_SET_MAX; i++) {
+    for (unsigned i = 0; i < BLOCK_FILES_MAX; i++) {
         char name[8];
         snprintf(name, sizeof name, "k%u", i);
         assert_int_equal(add_code(&set, name, "90", &err), MACHINE_OK);
