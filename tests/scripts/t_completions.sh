@@ -91,7 +91,7 @@ for shell in bash zsh fish; do
     completes 'characterize --transition 512' $(kernels | grep '^512' | sed 's/$/:/')
     completes 'characterize --analyze tr' trace.csv
     completes 'characterize-simulate --policy stock,tim' stock,timeout
-    completes 'characterize-simulate --s' --scheduler --seed --siblings-map --smt --stamps
+    completes 'characterize-simulate --s' --scheduler --seed --siblings-map --smt --stamps --switching
     completes 'characterize-profile --r' --rate --rehearsal
     # bash replaces only what follows a colon
     case $shell in
