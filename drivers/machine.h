@@ -232,8 +232,8 @@ struct machine_ops {
 /* The measured cost of samples of a payload on a machine (probes/sample_cost.h): with so many counters; the rest
  * as in machine_setup. */
 struct machine_cost {
-    kernel_fn *run; /* NULL: not yet */
-    enum kernel_level level;
+    kernel_fn *run;              /* NULL: not yet */
+    const struct kernel *kernel; /* several have the same code */
     bool dirty;
     int cpu;
     double fixed_ghz;

@@ -126,7 +126,7 @@ int sample_cost_of(struct machine *m, const struct machine_setup *setup, const s
     own.cpu = cpu;
     for (size_t i = 0; i < MACHINE_COSTS_MAX; i++) {
         const struct machine_cost *c = &m->cost[i];
-        if (c->run == code->run && c->level == code->kernel->level && c->dirty == code->dirty && c->cpu == cpu &&
+        if (c->run == code->run && c->kernel == code->kernel && c->dirty == code->dirty && c->cpu == cpu &&
             c->fixed_ghz == setup->fixed_ghz && c->n_counters == setup->n_counters) {
             *out = c->cost;
             return MACHINE_OK;
@@ -136,6 +136,6 @@ int sample_cost_of(struct machine *m, const struct machine_setup *setup, const s
     int status = sample_cost_measure(m, &own, code, out, err);
     if (!status)
         m->cost[m->next_cost++ % MACHINE_COSTS_MAX] = (struct machine_cost){
-            code->run, code->kernel->level, code->dirty, cpu, setup->fixed_ghz, setup->n_counters, *out};
+            code->run, code->kernel, code->dirty, cpu, setup->fixed_ghz, setup->n_counters, *out};
     return status;
 }

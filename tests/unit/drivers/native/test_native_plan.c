@@ -114,6 +114,31 @@ TEST_WITH(test_a_plan, make_native, NULL)
     assert_true(p.stretch[0].lane->blocks != 12345 && made.n_lanes == 3);
 }
 
+/* The same code with operands from another level is another payload, with a buffer and a pace of its own. */
+TEST_WITH(test_levels, make_native, NULL)
+{
+    static const char *const names[] = {"128load@l2", "128load@l3", "128load", "128load@l2"};
+    static const size_t lanes[] = {0, 1, 2, 0};
+    struct sampling p;
+    struct machine_error err;
+    struct run_request r = request_of("ssss", 1);
+    for (size_t i = 0; i < 4; i++)
+        segments[i].payload = kernel_named(names[i]);
+    if ((segments[0].payload.kernel->features & ~made.features) != 0)
+        skip();
+    assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_CANNOT); /* no size is known */
+    made.caches = (struct cpu_caches){.l1 = 32 << 10, .l2 = 256 << 10, .l3 = 2 << 20};
+    assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
+    for (size_t i = 0; i < 4; i++) {
+        assert_ptr_equal(p.stretch[i].lane, &made.lanes[lanes[i]]);
+        assert_ptr_equal(p.stretch[i].lane->walk, walks_of(&made.walks, &segments[i].payload));
+    }
+    assert_ptr_equal(made.lanes[0].run, made.lanes[1].run);
+    assert_true(made.lanes[0].walk != made.lanes[1].walk && made.lanes[2].walk == NULL);
+    assert_true(made.lanes[0].walk->next != made.lanes[0].walk->begin); /* it was measured */
+    walks_free(&made.walks);
+}
+
 /* A copy of a kernel is a payload of its own, whose code lies elsewhere. */
 TEST_WITH(test_a_copy, make_native, NULL)
 {

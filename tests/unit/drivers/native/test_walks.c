@@ -152,7 +152,7 @@ TEST(threads_begin_far_apart)
     assert_null(walks_spread(NULL, 0, 1).begin);
 }
 
-/* Of payloads with the same code each level has a pace of its own; and the limit of memory is told once. */
+/* By what machines call before they run a payload; that memory's buffer is too small is told once. */
 TEST(machines_make_them)
 {
     static struct native s; /* large */
