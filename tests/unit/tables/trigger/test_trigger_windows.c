@@ -215,8 +215,8 @@ static size_t find_row(const struct table *t, const char *what, const char *kern
     return i;
 }
 
-/* Levels without counters: what lies near one another is told apart by its limits, or is no level. Three processors, one
- * by each clock, or 32. */
+/* Levels without counters: what lies near one another is told apart by its limits, or is no level. Three processors,
+ * one by each clock, with two kernels, or 32. */
 TEST(close_levels_are_distinguished_or_not_reported)
 {
     skip_where_sanitized_in_brief("the others and --all run the same code there");
