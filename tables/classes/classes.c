@@ -63,12 +63,14 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     struct payload kernels[TABLES_KERNELS_MAX + 1] = {kernel_named(CLASSES_PLAIN)}, densities[DENSITIES_MAX];
     unsigned cores[TABLES_CORES_MAX];
     size_t n = tables_kernels(x, usual, sizeof usual / sizeof *usual, kernels + 1, t) + 1;
-    if (tables_active_cores(x, CORES_ALL, cores) != 1)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "--active-cores: the table classes takes one number");
+    const size_t n_cores = tables_active_cores(x, CORES_ALL, cores);
+    if (n_cores == 0)
+        return MACHINE_OK;
+    const unsigned active = cores[n_cores - 1]; /* of several the most */
     n = tables_each_once(kernels, n);
     for (size_t k = 0; k < n; k++) {
         struct brackets_setup s;
-        struct cell *c = tables_add_cell(out, &kernels[k], NULL, cores[0], "%s", kernels[k].name);
+        struct cell *c = tables_add_cell(out, &kernels[k], NULL, active, "%s", kernels[k].name);
         if (!c)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         c->cpu = x->options->cpu;
@@ -77,7 +79,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
         table_set_setting_number(t, "runs", s.least);
         table_set_setting_number(t, "warmup_us", s.before_us);
         table_set_setting_number(t, "observe_us", s.observe_us);
-        table_set_setting_number(t, "active_cores", cores[0]);
+        table_set_setting_number(t, "active_cores", active);
     }
     return MACHINE_OK;
 }
