@@ -50,8 +50,9 @@ static int check_umask(const struct check *p, const struct model_class *c)
 {
     static const unsigned level_masks[] = {0x07, 0x18, 0x20};
     if (p->model->counts_licenses && c->level >= sizeof level_masks / sizeof *level_masks)
-        return fail(p, c->line, "level", "class %s is at level %u, which event 28H does not count; licences = no would work",
-                    c->name, c->level);
+        return fail(p, c->line, "level",
+                    "class %s is at level %u, which event 28H does not count; licences = no would work", c->name,
+                    c->level);
     if (p->model->counts_licenses && !(c->umask & level_masks[c->level]))
         return fail(p, c->line, "umask",
                     "class %s is at level %u, which event 28H counts by umask %02XH; a bit of it would work", c->name,

@@ -253,7 +253,7 @@ static int start_others(struct corun_command *c, const struct corunner_code *cod
     return status == MACHINE_OK ? corunners_start(c->cpus, c->n, code, out, err) : status;
 }
 
-/* The frequency right after a run is that of the command's CPU, from which a thread of a package may have moved away. */
+/* The frequency right after a run, of the command's CPU, from which a thread of a package may have moved away. */
 static double ghz_there(const struct corun_command *c)
 {
     struct cpu_mask before;

@@ -245,9 +245,8 @@ static int check_order(const struct params_row *r, const struct export_list *lis
         if (is != was)
             return is > was ? MACHINE_OK : row_wrong(r, list->keys[i], "is not in ascending order");
     }
-    return list->keys[0] == NULL
-               ? MACHINE_OK
-               : row_wrong(r, list->keys[0], "and the other keys equal those of the previous row");
+    return list->keys[0] == NULL ? MACHINE_OK
+                                 : row_wrong(r, list->keys[0], "and the other keys equal those of the previous row");
 }
 
 static int read_lists(struct params_row *r, struct sim_params *p)

@@ -31,7 +31,7 @@ struct sim_observer {
     void (*piece)(void *self, unsigned core, int64_t from, int64_t to, unsigned level, unsigned permille);
     /* with a scheduler: a task ran on a CPU without an interruption */
     void (*ran)(void *self, unsigned cpu, uint32_t task, int64_t from, int64_t to);
-    /* with scheduler specialize, specialize-always: a core became wide, or other; at first, the last core alone is wide */
+    /* with a scheduler that specializes: a core became wide, or other; at first, the last core alone is wide */
     void (*kind)(void *self, unsigned core, int64_t at, bool wide);
     void *self;
 };

@@ -180,9 +180,9 @@ for option in '--rate 3' --sources '--folded x' --rehearsal --live --no-live; do
         --table frequency $option
 done
 refuses "--seconds without a job" 2 \
-    '--seconds without a job: add --verdict or --beside KERNEL -- COMMAND or --which PROGRAM or --profile' --seconds 3
+    '--seconds without a job: add --verdict or --beside KERNEL -- COMMAND or --which' --seconds 3
 refuses "--seconds with another job" 2 \
-    '--seconds cannot be combined with --table; use it with --verdict or --beside KERNEL -- COMMAND or --which PROGRAM or --profile' \
+    '--seconds cannot be combined with --table; use it with --verdict or --beside KERNEL -- COMMAND or --which' \
     --table frequency --seconds 3
 refuses "another job's --" 2 "unexpected argument 'x'" --list kernels -- x
 

@@ -26,7 +26,7 @@ struct sim_report_head {
     unsigned levels, cores, cpus, active_cores; /* active_cores: 0: counted */
     double recorded_ghz;
     int64_t scheduling_ps[SIM_SCHEDULING_COSTS]; /* each of a scheduler's switches and so on; below 0: not known */
-    uint64_t seed; /* of the first run */
+    uint64_t seed;                               /* of the first run */
     unsigned runs;
 };
 

@@ -10,8 +10,8 @@
 #include "schedulers/simulate/workload.h"
 
 const char *const sim_policy_names[SIM_POLICIES] = {"stock", "timeout", "oracle", "software", "learned", "never"};
-const char *const sim_scheduler_names[SIM_SCHEDULERS] = {"recorded",       "fair", "fair-subtract",
-                                                         "fair-attribute", "core", "specialize", "specialize-always"};
+const char *const sim_scheduler_names[SIM_SCHEDULERS] = {"recorded", "fair",       "fair-subtract",    "fair-attribute",
+                                                         "core",     "specialize", "specialize-always"};
 const char *const sim_class_names[SIM_CLASSES] = {"none", "256light", "256heavy", "512light", "512heavy"};
 
 static bool is_digit(char c)
