@@ -154,6 +154,18 @@ static int check_and_measure(struct measuring *m, const struct options *o, struc
     return status == DONE ? transition_measure(m, o, s, seen) : status;
 }
 
+/* A buffer that a cache has lost meanwhile is read again: slower at first, at the same frequency. */
+static int warn_of_refills(const struct transition_setup *s, struct phases *out)
+{
+    if (out->modelled || s->to.kernel->level == KERNEL_L1)
+        return DONE;
+    int status = phases_warn(out,
+                             "%s takes its operands from beyond L1D: what looks like throttling may be a cache that is "
+                             "filled again",
+                             s->to.name);
+    return status == 0 ? DONE : complain_out_of_memory();
+}
+
 static int measure_and_conclude(const struct options *o, struct transition_setup *s, const struct outputs *out)
 {
     char missing[1000], counters[500];
@@ -169,10 +181,11 @@ static int measure_and_conclude(const struct options *o, struct transition_setup
     }
     if (status != DONE)
         return status;
+    status = warn_of_refills(s, &seen.phases);
     tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
     if (m.settings_text[0] != '\0' && trace_set(&seen.result.trace, "settings", m.settings_text) != 0)
         status = complain_out_of_memory();
-    else
+    else if (status == DONE)
         status = answers_tell_trace(out, &seen.result.trace, &seen.phases, missing);
     guarded_free(&seen);
     return status;

@@ -99,9 +99,10 @@ enum { BINARY_REFUSED_MAX = 24, BINARY_WHY_MAX = 300 };
 
 /* A block that is measured: the kernel of the same number in the set. */
 struct binary_chosen {
-    const struct binary_function *function;
+    const struct binary_function *function, *last; /* last: of those with an equal block */
     uint64_t address;
     unsigned of, wide, dropped, count; /* count: equal blocks, with this one */
+    char also[BINARY_TEXT_MAX];        /* other functions with an equal block; "" */
     char instructions[BINARY_TEXT_MAX];
     struct payload payload;
     uint8_t *code;

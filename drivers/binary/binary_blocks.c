@@ -17,6 +17,7 @@ struct place {
     uint8_t length, features;
     bool wide, tile, label; /* label: a jump leads here */
     bool ends;              /* what follows is another piece: a jump, a return, or no instruction at all */
+    bool leaves;            /* what follows is not executed after it: a return, an unconditional jump */
     bool taken;             /* it is part of a loop */
 };
 
@@ -48,6 +49,7 @@ static void note_jump(const ZydisDecodedInstruction *i, const ZydisDecodedOperan
     const ZydisInstructionCategory c = i->meta.category;
     const bool jumps = c == ZYDIS_CATEGORY_COND_BR || c == ZYDIS_CATEGORY_UNCOND_BR;
     out->ends = jumps || c == ZYDIS_CATEGORY_RET;
+    out->leaves = c == ZYDIS_CATEGORY_RET || c == ZYDIS_CATEGORY_UNCOND_BR;
     if (!jumps || operands[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE || !operands[0].imm.is_relative)
         return;
     const int64_t target = (int64_t)out->at + out->length + operands[0].imm.value.s;
@@ -112,13 +114,25 @@ static int add_block(const struct binary_function *f, const struct place *from, 
     return 0;
 }
 
+/* True: what stands between a jump back and its target leads there. It does not where a return or a jump out lies in
+ * between: then code that is seldom executed jumps back to where it was left; compilers place it behind a function. */
+static bool is_loop(const struct places *p, size_t target, size_t jump)
+{
+    for (size_t k = target; k < jump; k++) {
+        const struct place *at = &p->list[k];
+        if (at->leaves && (at->target == NOWHERE || at->target < target || at->target > jump))
+            return false;
+    }
+    return true;
+}
+
 /* Takes innermost loops: the last backward jump before this one stands before the target of this one. */
 static int add_loops(const struct binary_function *f, struct places *p, struct binary_block **out, size_t *n)
 {
     size_t past = 0; /* after the last backward jump */
     for (size_t i = 0; i < p->n; i++) {
         const uint32_t target = p->list[i].target;
-        if (target == NOWHERE || target > i)
+        if (target == NOWHERE || target > i || !is_loop(p, target, i))
             continue;
         const bool innermost = target >= past;
         past = i + 1;

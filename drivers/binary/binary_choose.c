@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "drivers/block/block_parts.h"
+#include "util/text_list.h"
 
 struct choosing {
     const struct binary_target *target;
@@ -61,14 +62,19 @@ static const char *unfit(const struct binary_block *b, struct binary_rewritten *
     return NULL;
 }
 
-/* Counts it with an equal one, if there is one. */
-static bool is_known(struct binary_choice *c, const struct binary_rewritten *r)
+/* Counts it with an equal one, if there is one. Blocks of a function come one after the other. */
+static bool is_known(struct binary_choice *c, const struct binary_block *b, const struct binary_rewritten *r)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (c->chosen[i].n == r->n && memcmp(c->chosen[i].code, r->code, r->n) == 0) {
-            c->chosen[i].count++;
-            return true;
-        }
+    for (size_t i = 0; i < c->n; i++) {
+        struct binary_chosen *known = &c->chosen[i];
+        if (known->n != r->n || memcmp(known->code, r->code, r->n) != 0)
+            continue;
+        if (known->last != b->function)
+            text_list_add(known->also, sizeof known->also, ", ", "%s", b->function->name);
+        known->last = b->function;
+        known->count++;
+        return true;
+    }
     return false;
 }
 
@@ -101,8 +107,11 @@ static int choose_block(struct choosing *g, const struct binary_block *b, struct
 {
     struct binary_choice *c = g->out;
     struct binary_rewritten *r = &g->rewritten;
-    struct binary_chosen chosen = {
-        .function = b->function, .address = b->function->address + b->at, .wide = b->wide, .count = 1};
+    struct binary_chosen chosen = {.function = b->function,
+                                   .last = b->function,
+                                   .address = b->function->address + b->at,
+                                   .wide = b->wide,
+                                   .count = 1};
     if (lacks(g, b, b->features))
         return MACHINE_OK;
     if (binary_rewrite(b, r) != 0)
@@ -114,7 +123,7 @@ static int choose_block(struct choosing *g, const struct binary_block *b, struct
     }
     chosen.of = r->of;
     chosen.dropped = r->dropped;
-    if (lacks(g, b, r->features) || is_known(c, r))
+    if (lacks(g, b, r->features) || is_known(c, b, r))
         return MACHINE_OK;
     if (c->n == BLOCK_SET_MAX) {
         c->left_out++;

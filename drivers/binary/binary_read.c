@@ -2,10 +2,12 @@
 /* The functions of an ELF file, of which nothing is believed. */
 #include "drivers/binary/binary.h"
 
+#include <ar.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/command.h"
@@ -209,7 +211,9 @@ int binary_of(const char *file, uint8_t *bytes, size_t n, const char *function, 
     Elf64_Shdr any;
     *out = (struct binary){.bytes = bytes};
     int status = MACHINE_OK;
-    if (n < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+    if (n >= SARMAG && memcmp(bytes, ARMAG, SARMAG) == 0)
+        status = machine_fail(err, MACHINE_BAD_INPUT, "take its members out with 'ar x'", "%.200s: an archive", file);
+    else if (n < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
         status = machine_fail(err, MACHINE_BAD_INPUT, "name a program, a library or an object file",
                               "%.200s: not an ELF file", file);
     else if (!elf_image_of(bytes, n, &e) || e.head.e_ident[EI_DATA] != ELFDATA2LSB)
@@ -247,6 +251,13 @@ static uint8_t *read_bytes(const char *path, size_t *n, struct machine_error *er
     *n = 0;
     if (path_read_named(path, &in, why, sizeof why) != 0) {
         machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
+        return NULL;
+    }
+    struct stat s;
+    const bool file = fstat(fileno(in), &s) == 0 && (S_ISREG(s.st_mode) || S_ISFIFO(s.st_mode));
+    if (!file || (S_ISREG(s.st_mode) && (uint64_t)s.st_size >= FILE_BYTES_MAX)) {
+        machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: %s", path, file ? "too large" : "not a regular file");
+        (void)fclose(in);
         return NULL;
     }
     for (bool more = true; more && *n < FILE_BYTES_MAX;) {

@@ -22,9 +22,18 @@ struct block {
 /* The listed kernel that models take its rate and demands from. */
 static const char *blocks_alike(const struct block_shape *s)
 {
-    static const char *const names[][2] = {
-        {"64add", "64fma"}, {"128or", "128fma"}, {"256or", "256fma"}, {"512or", "512fma"}};
-    return names[s->width == 64 ? 0 : s->width == 128 ? 1 : s->width == 256 ? 2 : 3][s->weight == KERNEL_HEAVY];
+    static const char *const names[][4] = {{"64add", "64fma", "64add", "64fma"},
+                                           {"128or", "128fma", "128load", "128fma@mem"},
+                                           {"256or", "256fma", "256load", "256fma@mem"},
+                                           {"512or", "512fma", "512load", "512fma@mem"}};
+    bool loads = false; /* some processors have a class of its own for it */
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->insn[i].n_memory; k++)
+            loads = loads || (s->insn[i].width == s->width && !s->insn[i].memory[k].write);
+    return names[s->width == 64    ? 0
+                 : s->width == 128 ? 1
+                 : s->width == 256 ? 2
+                                   : 3][2 * loads + (s->weight == KERNEL_HEAVY)];
 }
 
 /* The instructions of a turn; where it was not tried, as decoded, or declared. */

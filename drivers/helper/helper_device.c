@@ -62,10 +62,7 @@ void helper_reason(const struct helper_io *io, int fd, unsigned reason, char *ou
 /* True where both mean the same kernels by the same numbers. */
 static bool same_kernels(const struct characterize_hello *h)
 {
-    size_t count;
-
-    kernel_registry(&count);
-    return h->kernels == count && h->registry == kernel_registry_hash();
+    return h->kernels == kernel_shared_count() && h->registry == kernel_registry_hash();
 }
 
 int helper_connect(const struct helper_io *io, const char *path, struct helper_answer *out)

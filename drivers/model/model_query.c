@@ -110,15 +110,16 @@ static int check_runs(const struct model *m, const struct payload *p, struct mac
 static const struct model_demand *find_demand(const struct model *m, const struct kernel *k)
 {
     const struct model_demand *of_kind = NULL, *of_stem = NULL;
-    size_t whole = strcspn(k->name, "-"), stem = strcspn(k->name, "-@");
+    const char *name = k->like != NULL ? k->like : k->name;
+    size_t whole = strcspn(name, "-"), stem = strcspn(name, "-@");
     for (size_t i = 0; i < m->n_demands; i++) {
         const struct model_demand *d = &m->demands[i];
         if (d->width != k->width || d->weight != k->weight)
             continue;
         size_t length = strlen(d->kernel);
-        if (length == whole && strncmp(d->kernel, k->name, length) == 0)
+        if (length == whole && strncmp(d->kernel, name, length) == 0)
             return d;
-        if (length == stem && strncmp(d->kernel, k->name, length) == 0)
+        if (length == stem && strncmp(d->kernel, name, length) == 0)
             of_stem = d;
         if (length == 0)
             of_kind = d;

@@ -70,6 +70,11 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     n = tables_each_once(kernels, n);
     for (size_t k = 0; k < n; k++) {
         struct brackets_setup s;
+        if (kernels[k].dirty) {
+            table_add_missing(t, "dirty upper halves would slow the scalar code, too, with which it is compared");
+            table_put_text(t, "kernel", kernels[k].name);
+            continue;
+        }
         struct cell *c = tables_add_cell(out, &kernels[k], NULL, active, "%s", kernels[k].name);
         if (!c)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");

@@ -125,13 +125,13 @@ static void findings(FILE *out, const struct table *t)
     const struct estimate move = cost_of(t, SWITCHING_MIGRATION), fault = cost_of(t, SWITCHING_FAULT),
                           swap = cost_of(t, SWITCHING_SWITCH);
     const struct estimate change = {2 * move.value + fault.value, 2 * move.lo + fault.lo, 2 * move.hi + fault.hi};
-    if (isfinite(change.value))
+    if (estimates_known(&change))
         fprintf(
             out,
             "Where only some cores may run wide code, a task that begins to and stops again costs at least %s us: two "
             "migrations and a fault, without what the caches lose.\n",
             estimates_text(&change, 1, text));
-    if (isfinite(swap.value))
+    if (estimates_known(&swap))
         fprintf(out, "A switch between two threads costs %s us.\n", estimates_text(&swap, 2, text));
     for (unsigned what = 0; what < SWITCHING_KINDS; what++)
         if (is_nothing(t, (enum switching_what)what))

@@ -190,7 +190,9 @@ static void plan_nothing(const struct tables_context *x, unsigned r, struct tabl
     if (x->info.modelled) /* it has no environment to refine */
         return;
     table_add_missing(t, r == REFINED_BUSY ? "no interference was requested: use --interference make, memory or script"
-                                           : "no setting is changed without --quiet-machine");
+                         : r == REFINED_TICKLESS
+                             ? "no setting is changed without --quiet-machine, and it needs the boot option nohz_full"
+                             : "no setting is changed without --quiet-machine");
     table_put_text(t, "refinement", tables_refinement_names[r]);
 }
 

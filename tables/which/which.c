@@ -35,6 +35,7 @@ static const struct table_column columns[] = {
     {"instructions", "", TABLE_TEXT, false, 0},
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
+    {"also", "", TABLE_TEXT, false, 0}, /* other functions that have an equal block */
 };
 
 /* ---- measuring ---- */
@@ -124,6 +125,8 @@ static void put_block(struct table *rows, const struct binary_chosen *b, const s
     table_put_number(rows, "dropped", (double)b->dropped / b->of);
     table_put_number(rows, "count", b->count);
     table_put_text(rows, "instructions", b->instructions);
+    if (b->also[0] != '\0')
+        table_put_text(rows, "also", b->also);
 }
 
 static void put_null(struct table *rows, const struct payload *p, const struct classes_seen *seen)
@@ -213,14 +216,14 @@ static void tell_class(FILE *out, const struct table *t, double class)
     for (size_t row = 0; row < t->n_rows; row++) {
         if (table_number(t, row, "class") != class || !is_block(t, row))
             continue;
-        const char *what = table_text(t, row, "instructions");
+        const char *what = table_text(t, row, "instructions"), *also = table_text(t, row, "also");
         sum += table_number(t, row, "ratio");
         n++;
         if (is_said(t, row))
             continue;
         if (named++ < NAMED_MOST)
-            text_list_add(list, sizeof list, "; ", "%.100s at %s by %.150s", table_text(t, row, "function"),
-                          table_text(t, row, "address"), what ? what : "?");
+            text_list_add(list, sizeof list, "; ", "%.100s at %s%s%.100s by %.150s", table_text(t, row, "function"),
+                          table_text(t, row, "address"), also ? ", also in " : "", also ? also : "", what ? what : "?");
         else
             more++;
     }

@@ -17,15 +17,13 @@ static uint64_t *buffer;
 
 void fake_helper_reset(void)
 {
-    size_t count;
-    kernel_registry(&count);
     free(buffer);
     buffer = NULL;
     fake_helper = (struct fake_helper){
         .hello = {.version = CHARACTERIZE_VERSION,
                   .features = kernel_cpu_features() & ~(unsigned)KERNEL_NEEDS_AMX_BF16,
                   .can = CHARACTERIZE_CAN_PMU | CHARACTERIZE_CAN_APERF_MPERF | CHARACTERIZE_CAN_MWAIT,
-                  .kernels = (uint32_t)count,
+                  .kernels = (uint32_t)kernel_shared_count(),
                   .counter_bits = 48,
                   .registry = kernel_registry_hash(),
                   .tsc_khz = 2000000},

@@ -37,11 +37,9 @@ static long say_hello(struct session *s, void *arg)
 	enum characterize_reason reason = support_refuses();
 	struct counters one = { 0 };
 	unsigned int cpu = raw_smp_processor_id();
-	size_t count;
 	u32 ignored;
 
-	kernel_registry(&count);
-	h->kernels = count;
+	h->kernels = kernel_shared_count();
 	h->registry = kernel_registry_hash();
 	h->tsc_khz = tsc_khz;
 	h->features = support_features();

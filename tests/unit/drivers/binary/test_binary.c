@@ -135,6 +135,12 @@ TEST(blocks_are_loops_and_pieces)
     assert_string_equal(blocks_text(HEAD ".o: vaddps ymm0, ymm1\n.i: vmulps ymm2, ymm2, ymm3\ndec rax\njnz .i\n"
                                          "vaddps ymm4, ymm0\nvaddps ymm5, ymm0\ndec rcx\njnz .o\n"),
                         "f+13 2/4, f+0 1/1, f+4 1/3");
+    /* code that is seldom executed jumps back to where it was left: no loop; its adds are not those of the others */
+    assert_string_equal(blocks_text(HEAD "vaddps ymm0, ymm1\njz .c\n.b: vmulps ymm2, ymm3\nret\n.c: add rax, rbx\n"
+                                         "add rax, rbx\njmp .b\n"),
+                        "f+0 1/2, f+6 1/2");
+    /* a loop that begins with its condition ends by an unconditional jump */
+    assert_string_equal(blocks_text(HEAD ".a: dec rax\njz .z\nvmulps ymm2, ymm3\njmp .a\n.z: ret\n"), "f+0 1/4");
     /* a jump forwards, its target, a loop with two ends, a jump into an instruction, calls that end nothing */
     assert_string_equal(blocks_text(HEAD "vaddps zmm0, zmm1\njz .b\ncall f\nvaddps ymm1, ymm1\n.b: vaddps ymm2, ymm2\n"
                                          "ret\n"),
@@ -253,6 +259,8 @@ TEST(equal_blocks_are_measured_once)
     assert_int_equal(choice.n_blocks, 3);
     assert_int_equal(choice.n, 2);
     assert_int_equal(choice.chosen[0].count, 2);
+    assert_string_equal(choice.chosen[0].also, "g");
+    assert_string_equal(choice.chosen[1].also, "");
     assert_int_equal(choice.chosen[1].count, 1);
     assert_int_equal(choice.chosen[0].of, 3);
     assert_int_equal(choice.chosen[0].dropped, 1);

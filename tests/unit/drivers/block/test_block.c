@@ -131,7 +131,7 @@ TEST(test_a_kernel_like_others)
     assert_int_equal(kernel_parse_with(set.kernel, set.n, "MINE", &p, why, sizeof why), 0);
     assert_string_equal(p.name, "mine");
     assert_ptr_equal(p.kernel, set.kernel[0]);
-    assert_string_equal(p.kernel->like, "128or");
+    assert_string_equal(p.kernel->like, "128load"); /* it reads memory by them */
     /* around: dec, jnz, and six registers that are set again */
     assert_int_equal(p.instructions % 7, 0);
     assert_true(8 * 50 < p.instructions + 8);

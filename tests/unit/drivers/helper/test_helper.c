@@ -297,6 +297,8 @@ TEST_WITH(test_what_cannot_be_run, helper_rig_reset, helper_rig_close)
     assert_non_null(strstr(helper_rig.error.remedy, "--warmup"));
     assert_int_equal(helper_rig_run("64or", "amx", 100, &rec), MACHINE_CANNOT);
     helper_rig_refused(MACHINE_CANNOT, "AMX tiles are not used in the kernel");
+    assert_int_equal(helper_rig_run("64or", "128load@l2", 100, &rec), MACHINE_CANNOT);
+    helper_rig_refused(MACHINE_CANNOT, "no buffers");
     struct kernel from_file = *kernel_named("64or").kernel;
     from_file.like = "64add";
     const struct payload block = {.kernel = &from_file, .density = 1, .name = "mine"};

@@ -183,6 +183,22 @@ TEST(test_the_map_of_an_8480_is_given_back)
     }
 }
 
+/* The scalar code around them would be slowed by what they leave behind. */
+TEST(test_dirty_kernels_are_not_compared)
+{
+    struct model m;
+    struct table t;
+    struct tables_options o = classes_options(6);
+    rig_load("xeon-gold-6130", &m);
+    o.n_kernels = 1;
+    o.kernels[0] = rig_payload("512fma-dirty");
+    rig_measure(&table_classes, &m, &o, &t);
+    assert_int_equal(t.n_rows, 1); /* the null */
+    assert_int_equal(t.n_missing, 1);
+    assert_non_null(strstr(t.missing[0].why, "dirty upper halves"));
+    table_free(&t);
+}
+
 /* With one core active the slow class is only a little slower: 3.7, 3.7 and 3.5 GHz. */
 TEST(test_active_cores_are_as_requested)
 {

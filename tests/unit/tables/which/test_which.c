@@ -108,6 +108,19 @@ TEST(a_model_gives_classes)
     table_free(&t);
 }
 
+/* 256-bit code with operands in memory has a class of its own there. */
+TEST(operands_in_memory_count)
+{
+    struct table t;
+    measure_on("xeon-platinum-8480+", 0, &t);
+    for (size_t row = 0; row < t.n_rows; row++) {
+        const char *function = table_text(&t, row, "function");
+        const int class = strcmp(function, "heavy256") == 0 ? 1 : strstr(function, "512") != NULL ? 2 : 0;
+        assert_int_equal((int)table_number(&t, row, "class"), class);
+    }
+    table_free(&t);
+}
+
 TEST(what_a_processor_lacks_is_listed)
 {
     struct table t;
