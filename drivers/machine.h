@@ -12,6 +12,7 @@
 #include "computer/cpu/caches.h"
 #include "computer/cpu/cpu.h"
 #include "computer/power/energy_source.h"
+#include "drivers/switching.h"
 #include "drivers/recording.h"
 #include "kernels/kernels.h"
 #include "kernels/workloads.h"
@@ -136,14 +137,6 @@ struct burst {
  * Switching: what the system does for threads, at the priority that the program has. A round is a block of operations
  * and two of the same without what is to be measured, well below a millisecond each.
  */
-enum switching_what {
-    SWITCHING_SWITCH,    /* two threads on one CPU wake each other through pipes; without: one writes to its own pipes
-                             and reads from them */
-    SWITCHING_MIGRATION, /* a thread moves itself to another CPU or back by its affinity; without: that changes, but the
-                             thread need not move */
-    SWITCHING_FAULT,     /* pages are written that are in memory but not mapped; without: they are mapped */
-    SWITCHING_KINDS
-};
 enum switching_block { SWITCHING_WORK, SWITCHING_BASE, SWITCHING_AGAIN, SWITCHING_BLOCKS };
 struct switching_request {
     enum switching_what what;

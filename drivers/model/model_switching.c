@@ -9,13 +9,12 @@ enum { SWITCHING_STREAM = 83, OPERATIONS = 40 };
 
 static int check_switching(const struct model_state *s, const struct switching_request *r, struct machine_error *err)
 {
-    static const char *const what[SWITCHING_KINDS] = {"switch", "migration", "fault"};
     if (!s->prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the modelled CPU was not prepared");
     if (!s->model.has_switching)
         return machine_fail(err, MACHINE_CANNOT,
                             "add a section [switching] to its model file, or choose a model that has one (cloud-guest)",
-                            "the model does not say what a %s costs", what[r->what]);
+                            "the model does not say what a %s costs", switching_names[r->what]);
     if (r->what == SWITCHING_MIGRATION && s->model.cores < 2)
         return machine_fail(err, MACHINE_CANNOT, "choose a model with two cores or more",
                             "a migration needs two CPUs, and the modelled %s has one", s->model.cpu_name);

@@ -157,10 +157,10 @@ static void put_turbos(json_t *list, const struct schedule *s, bool *failed)
 
 static void put_switching(json_t *list, const struct schedule *s, bool *failed)
 {
-    for (size_t i = 0; i < SCHEDULE_SWITCHINGS; i++) {
+    for (size_t i = 0; i < SWITCHING_KINDS; i++) {
         if (!s->switching_ns[i].present)
             continue;
-        json_t *o = json_pack("{s:s}", "what", schedule_switching_names[i]);
+        json_t *o = json_pack("{s:s}", "what", switching_names[i]);
         put_number(o, "ns", &s->switching_ns[i], failed);
         json_lines_push(list, o, failed);
     }
@@ -328,9 +328,9 @@ static void header_events(FILE *out, const struct schedule *s)
 
 static void header_switching(FILE *out, const struct schedule *s)
 {
-    static const char *const names[SCHEDULE_SWITCHINGS] = {
-        [SCHEDULE_SWITCH] = "SWITCH", [SCHEDULE_MIGRATION] = "MIGRATION", [SCHEDULE_FAULT] = "FAULT"};
-    for (size_t i = 0; i < SCHEDULE_SWITCHINGS; i++) {
+    static const char *const names[SWITCHING_KINDS] = {
+        [SWITCHING_SWITCH] = "SWITCH", [SWITCHING_MIGRATION] = "MIGRATION", [SWITCHING_FAULT] = "FAULT"};
+    for (size_t i = 0; i < SWITCHING_KINDS; i++) {
         const struct schedule_number *ns = &s->switching_ns[i];
         fprintf(out, "#define CHARACTERIZE_HAS_%s_NS %d\n", names[i], ns->present);
         if (ns->present)

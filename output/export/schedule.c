@@ -604,7 +604,7 @@ int schedule_from_tables(const struct table *const *tables, size_t n, struct sch
         return error_line(why, why_size, "out of memory");
     }
     bool switching = false;
-    for (size_t i = 0; i < SCHEDULE_SWITCHINGS; i++)
+    for (size_t i = 0; i < SWITCHING_KINDS; i++)
         switching = switching || out->switching_ns[i].present;
     if (out->n_points || out->n_triggers || out->n_costs || out->n_relaxations || out->n_throttles || switching)
         return 0;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drivers/switching.h"
 #include "tables/table/table.h"
 
 enum {
@@ -87,10 +88,6 @@ struct schedule_throttle {
     struct schedule_number duration_ns, ratio_permille;
 };
 
-/* What the system takes for tasks; the order of the rows. */
-enum schedule_switching { SCHEDULE_SWITCH, SCHEDULE_MIGRATION, SCHEDULE_FAULT, SCHEDULE_SWITCHINGS };
-extern const char *const schedule_switching_names[SCHEDULE_SWITCHINGS]; /* "switch", ... */
-
 struct schedule_missing {
     const char *table;
     char *why;
@@ -132,7 +129,7 @@ struct schedule { /* its texts are those of the tables */
     struct schedule_relaxation *level_relaxations;
     size_t n_throttles;
     struct schedule_throttle *throttles;
-    struct schedule_number switching_ns[SCHEDULE_SWITCHINGS];
+    struct schedule_number switching_ns[SWITCHING_KINDS]; /* what the system takes for tasks */
     size_t n_missing;
     struct schedule_missing *missing;
     size_t n_ignored; /* rows that stand for no class, have no level, or a value outside of the range of its unit */

@@ -4,18 +4,15 @@
 
 #include "output/export/schedule_parts.h"
 
-const char *const schedule_switching_names[SCHEDULE_SWITCHINGS] = {
-    [SCHEDULE_SWITCH] = "switch", [SCHEDULE_MIGRATION] = "migration", [SCHEDULE_FAULT] = "fault"};
-
 bool schedule_put_switching(struct schedule *s, const struct table *t)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
         size_t i = 0;
-        while (i < SCHEDULE_SWITCHINGS && !table_says(t, row, "what", schedule_switching_names[i]))
+        while (i < SWITCHING_KINDS && !table_says(t, row, "what", switching_names[i]))
             i++;
         struct schedule_number ns = {.present = false};
-        const bool done = i == SCHEDULE_SWITCHINGS ? schedule_ignore(s, t, "what is not switch, migration or fault")
-                                                   : schedule_take_cost(s, t, row, "us", &ns);
+        const bool done = i == SWITCHING_KINDS ? schedule_ignore(s, t, "what is not switch, migration or fault")
+                                               : schedule_take_cost(s, t, row, "us", &ns);
         if (!done)
             return false;
         if (ns.present && (!s->switching_ns[i].present || ns.value > s->switching_ns[i].value))
