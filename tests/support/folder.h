@@ -4,6 +4,23 @@
 
 enum { FOLDER_PATH_MAX = 64 };
 
+/* A folder of a file's tests, which is there while they run. */
+#define FOLDER_GROUP(folder)                                                                                           \
+    static char folder[FOLDER_PATH_MAX];                                                                               \
+    static int make_##folder(void **state)                                                                             \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        folder_make(folder);                                                                                           \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
+    static int remove_##folder(void **state)                                                                           \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        folder_remove(folder);                                                                                         \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
+    TEST_GROUP(make_##folder, remove_##folder)
+
 /* Makes an empty folder below /tmp that others may look into, and fills in its path; the test fails where it cannot. */
 void folder_make(char path[FOLDER_PATH_MAX]);
 /* With all that is in it; nothing where it is gone. */

@@ -10,23 +10,7 @@
 #include "util/command.h"
 #include "util/text_list.h"
 
-static char folder[FOLDER_PATH_MAX];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    folder_make(folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    folder_remove(folder);
-    return 0;
-}
-
-TEST_GROUP(make_folder, remove_folder)
+FOLDER_GROUP(folder)
 
 /* The path of the object file of a source, until the next call. */
 static const char *assembled(const char *source)

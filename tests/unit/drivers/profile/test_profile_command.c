@@ -9,22 +9,8 @@
 #include "tests/support/folder.h"
 #include "tests/support/test.h"
 
-static char folder[FOLDER_PATH_MAX];
+FOLDER_GROUP(folder)
 static struct machine_error error;
-
-static int make_folder(void **state)
-{
-    (void)state;
-    folder_make(folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    folder_remove(folder);
-    return 0;
-}
 
 static struct profile_command *started(const char *script)
 {
@@ -214,5 +200,3 @@ TEST(test_hostile_names)
     wait_for_end(command);
     profile_command_free(command);
 }
-
-TEST_GROUP(make_folder, remove_folder)
