@@ -415,6 +415,18 @@ int measuring_close(struct measuring *m)
     return status == DONE ? ended : status;
 }
 
+int measuring_single_table(struct measuring *m, const struct table_kind *k, struct table *out)
+{
+    int status = measuring_plan(m, &k, 1);
+    if (status == DONE)
+        status = measuring_table(m, k, NULL, out);
+    if (measuring_close(m) != DONE && status == DONE) {
+        table_free(out);
+        return FAILED;
+    }
+    return status;
+}
+
 /* ---- finished tables ---- */
 
 enum { WHY_SIZE = 500 };

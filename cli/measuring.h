@@ -74,6 +74,8 @@ bool measuring_has_siblings(const struct measuring *m);
  * stop_requested()). */
 int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,
                     struct table *out);
+/* Plans and measures a single table, and closes, as the three by themselves. */
+int measuring_single_table(struct measuring *m, const struct table_kind *k, struct table *out);
 /* Ends the interference, puts the settings back and closes. DONE, or FAILED after a line. May be called twice. */
 int measuring_close(struct measuring *m);
 

@@ -256,6 +256,15 @@ int answers_write_table(const struct outputs *out, const struct table_kind *k, c
     return outputs_write(out, &a, screen, "\n");
 }
 
+int answers_tell_table(const struct outputs *out, const struct table_kind *k, const struct table *t)
+{
+    FILE *screen = outputs_screen(out);
+    answers_show_table(screen, messages_colour(screen), k, t);
+    const int status = answers_write_table(out, k, t, screen);
+    (void)fflush(screen); /* a refusal that follows says that the reasons are above */
+    return status;
+}
+
 int answers_write_all_forms(const char *directory, const struct table_kind *k, const struct table *t)
 {
     static const char *const endings[] = {[OUTPUT_CSV] = ".csv", [OUTPUT_JSON] = ".json", [OUTPUT_TEXT] = ".txt"};

@@ -88,7 +88,6 @@ static int open_command(const struct options *o, const struct machine_info *info
 
 static int beside_measure(const struct options *o, struct beside_run *r, struct table *t)
 {
-    const struct table_kind *kind = &table_beside;
     struct machine_info info;
     int status = measuring_open(o, &r->m);
     if (status != DONE)
@@ -97,16 +96,12 @@ static int beside_measure(const struct options *o, struct beside_run *r, struct 
     status = info.modelled ? find_kernel(o, &r->request) : open_command(o, &info, r);
     r->m.options.beside = &r->request;
     if (status == DONE)
-        status = measuring_plan(&r->m, &kind, 1);
-    if (status == DONE)
-        status = measuring_table(&r->m, kind, NULL, t);
+        status = measuring_single_table(&r->m, &table_beside, t);
+    else
+        (void)measuring_close(&r->m);
     if (status != DONE && stop_requested())
         complain("interrupted: nothing was written");
     corun_command_close(r->command);
-    if (measuring_close(&r->m) != DONE && status == DONE) {
-        table_free(t);
-        return FAILED;
-    }
     return status;
 }
 
@@ -124,10 +119,7 @@ int job_beside(const struct options *o)
     if (status == DONE)
         status = beside_measure(o, r, &t);
     if (status == DONE) {
-        FILE *screen = outputs_screen(&files);
-        answers_show_table(screen, messages_colour(screen), &table_beside, &t);
-        status = answers_write_table(&files, &table_beside, &t, screen);
-        (void)fflush(screen);
+        status = answers_tell_table(&files, &table_beside, &t);
         if (status == DONE && t.n_rows == 0)
             status = refuse(CANNOT, "--beside: none of it can be measured on this machine; the reasons are above");
         table_free(&t);

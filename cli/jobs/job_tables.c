@@ -26,16 +26,10 @@ static int table_measure(const struct options *o, struct table *t)
     int status = measuring_open(o, &m);
     if (status != DONE)
         return status;
-    status = measuring_plan(&m, &o->table, 1);
-    if (status == DONE)
-        status = measuring_table(&m, o->table, NULL, t);
+    status = measuring_single_table(&m, o->table, t);
     if (status != DONE && stop_requested())
         complain("interrupted after %zu of %zu cells; nothing was written (--all keeps finished cells)", m.cells_done,
                  m.cells);
-    if (measuring_close(&m) != DONE && status == DONE) {
-        table_free(t);
-        return FAILED;
-    }
     return status;
 }
 
@@ -49,9 +43,7 @@ int job_table(const struct options *o)
     if (status == DONE)
         status = table_measure(o, &t);
     if (status == DONE) {
-        FILE *screen = outputs_screen(&files);
-        answers_show_table(screen, messages_colour(screen), o->table, &t);
-        status = answers_write_table(&files, o->table, &t, screen);
+        status = answers_tell_table(&files, o->table, &t);
         if (status == DONE && t.n_rows == 0 && t.n_missing > 0)
             status = refuse(CANNOT, "table %s: none of it can be measured on this machine; the reasons are above",
                             o->table->name);

@@ -16,21 +16,6 @@ struct which_run {
     struct which_request request;
 };
 
-static int which_measure(struct which_run *r, struct table *t)
-{
-    const struct table_kind *kind = &table_which;
-    int status = measuring_plan(&r->m, &kind, 1);
-    if (status == DONE)
-        status = measuring_table(&r->m, kind, NULL, t);
-    if (status != DONE && stop_requested())
-        complain("interrupted: nothing was written");
-    if (measuring_close(&r->m) != DONE && status == DONE) {
-        table_free(t);
-        return FAILED;
-    }
-    return status;
-}
-
 /* Opens the machine, for which the blocks are chosen. */
 static int which_choose(const struct options *o, struct which_run *r)
 {
@@ -52,17 +37,6 @@ static int which_choose(const struct options *o, struct which_run *r)
     return DONE;
 }
 
-static int which_show(const struct outputs *files, const struct table *t)
-{
-    FILE *screen = outputs_screen(files);
-    answers_show_table(screen, messages_colour(screen), &table_which, t);
-    const int status = answers_write_table(files, &table_which, t, screen);
-    (void)fflush(screen);
-    if (status == DONE && t->n_rows == 0)
-        return refuse(CANNOT, "--which: none of its wide code can be measured on this machine; the reasons are above");
-    return status;
-}
-
 static int which_answer(const struct options *o, struct which_run *r, const struct outputs *files)
 {
     struct table t;
@@ -76,11 +50,17 @@ static int which_answer(const struct options *o, struct which_run *r, const stru
         printf("%s: no instructions of 256 bits and more: nothing to measure\n", o->job_argument);
         return measuring_close(&r->m);
     }
-    status = which_measure(r, &t);
-    if (status == DONE) {
-        status = which_show(files, &t);
-        table_free(&t);
+    status = measuring_single_table(&r->m, &table_which, &t);
+    if (status != DONE) {
+        if (stop_requested())
+            complain("interrupted: nothing was written");
+        return status;
     }
+    status = answers_tell_table(files, &table_which, &t);
+    if (status == DONE && t.n_rows == 0)
+        status = refuse(CANNOT,
+                        "--which: none of its wide code can be measured on this machine; the reasons are above");
+    table_free(&t);
     return status;
 }
 
