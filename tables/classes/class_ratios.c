@@ -22,14 +22,11 @@ void classes_set_up(const struct tables_context *x, const char *table, const str
     static const struct payload none;
     const struct payload plain = kernel_named(CLASSES_PLAIN);
     brackets_defaults(s, n > 0 ? &plain : &none, kernels, n);
-    s->machine = tables_setup(x, table, c);
+    bracket_cells_take_options(x, table, c, s);
     s->least = o->runs ? o->runs : o->brief ? ROUNDS_LEAST_BRIEF : ROUNDS_LEAST;
     s->most = o->runs ? o->runs : ROUNDS_MOST;
     s->seconds = o->seconds > 0 ? o->seconds : o->brief ? SECONDS_BRIEF : SECONDS;
     s->enough = ENOUGH;
-    s->period_us = o->period_us > 0 ? o->period_us : s->period_us;
-    s->observe_us = o->observe_us > 0 ? o->observe_us : s->observe_us;
-    s->before_us = o->warmup_us > 0 ? o->warmup_us : s->before_us;
 }
 
 /* The license level at which most of the samples are; NaN: it is not counted. Returns 0, or -1: out of memory. */
@@ -46,7 +43,7 @@ static int level_of(const struct trace *t, double *level)
     return 0;
 }
 
-int classes_read(const struct brackets_result *r, size_t k, const struct payload *p, struct classes_seen *out)
+static int read_kernel(const struct brackets_result *r, size_t k, const struct payload *p, struct classes_seen *out)
 {
     struct steady_value ghz;
     *out = (struct classes_seen){.density = p->density, .ratio = brackets_ratio_of(r, k)};
@@ -55,6 +52,20 @@ int classes_read(const struct brackets_result *r, size_t k, const struct payload
     out->used = ghz.used;
     out->discarded = r->rounds - ghz.used;
     return 0;
+}
+
+int classes_run(const struct tables_context *x, const struct brackets_setup *s, struct classes_seen *out,
+                struct machine_error *err)
+{
+    struct brackets_result r;
+    int status = bracket_cells_run(x, s, &r, err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < s->n && status == MACHINE_OK; k++)
+        if (read_kernel(&r, k, &s->kernels[k], &out[k]))
+            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    brackets_free(&r);
+    return status;
 }
 
 bool classes_slower(const struct estimate *a, const struct estimate *b)

@@ -3,7 +3,7 @@
  * apart, for every table that does. */
 #pragma once
 
-#include "probes/brackets.h"
+#include "tables/table/bracket_cells.h"
 #include "tables/table/estimates.h"
 #include "tables/table/tables.h"
 
@@ -22,8 +22,9 @@ struct classes_seen {
     double level; /* the license level at which most of the samples are; NaN: it is not counted */
     size_t used, discarded;
 };
-/* Of kernel k of the brackets, which was `p`. Returns 0, or -1: out of memory. */
-int classes_read(const struct brackets_result *r, size_t k, const struct payload *p, struct classes_seen *out);
+/* Runs the brackets; out[k]: of kernel k. MACHINE_OK, or fills *err and returns its status. */
+int classes_run(const struct tables_context *x, const struct brackets_setup *s, struct classes_seen *out,
+                struct machine_error *err);
 
 /* Returns whether a ratio is of a slower class: below by the limits of both, and by more than frequencies must
  * differ. */

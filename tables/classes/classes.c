@@ -9,6 +9,7 @@
 
 #include "tables/classes/class_ratios.h"
 #include "tables/registry.h"
+#include "tables/table/chart_table.h"
 #include "tables/table/estimates.h"
 #include "util/order.h"
 #include "util/text_list.h"
@@ -101,21 +102,14 @@ struct class_rig {
 /* Measures some densities against CLASSES_PLAIN and puts them in their places. */
 static int see(struct class_rig *g, const struct payload *kernels, size_t n, struct machine_error *err)
 {
-    struct tables_context own = *g->x;
     struct brackets_setup s;
-    struct brackets_result r;
     classes_set_up(g->x, table_classes.name, g->c, kernels, n, &s);
-    s.progress = tables_on_progress;
-    s.data = &own;
-    int status = brackets_run(g->x->machine, &s, &r, err);
+    int status = classes_run(g->x, &s, g->seen + g->n, err);
     if (status)
         return status;
-    for (size_t k = 0; k < n && status == MACHINE_OK; k++)
-        if (classes_read(&r, k, &kernels[k], &g->seen[g->n++]))
-            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    brackets_free(&r);
+    g->n += n;
     qsort(g->seen, g->n, sizeof *g->seen, order_unsigned);
-    return status;
+    return MACHINE_OK;
 }
 
 /* The densities in the middle of where the class changes. Returns how many. */
@@ -205,10 +199,9 @@ static void tell_class(FILE *out, const struct table *t, double class)
 
 static void findings(FILE *out, const struct table *t)
 {
-    double most = 0, widest;
+    double widest;
+    const double most = chart_largest(t, "class");
     const size_t n = classes_widest(t, &widest);
-    for (size_t row = 0; row < t->n_rows; row++)
-        most = fmax(most, table_number(t, row, "class"));
     if (n > 1 && most == 0)
         fprintf(out,
                 "No code here lifts the class: %zu ratios to the frequency of " CLASSES_PLAIN

@@ -14,10 +14,10 @@
 
 #include "analysis/phases/repetitions/steady.h"
 #include "analysis/stats/robust.h"
-#include "probes/brackets.h"
 #include "probes/repetitions.h"
 #include "tables/table/estimates.h"
 #include "tables/registry.h"
+#include "tables/table/bracket_cells.h"
 #include "util/order.h"
 #include "util/text_list.h"
 
@@ -63,15 +63,12 @@ static void set_up(const struct tables_context *x, const struct cell *c, const s
     struct payload unused[2];
     const struct tables_options *o = x->options;
     brackets_defaults(s, &kernels[0], kernels, kernels_of(c, unused));
-    s->machine = tables_setup(x, table_cores.name, c);
+    bracket_cells_take_options(x, table_cores.name, c, s);
     s->machine.cpus = NULL; /* all cores take part, whichever is measured */
     s->machine.n_cpus = 0;
     s->machine.corunner = c->a;
     s->least = s->most = o->runs ? o->runs : o->brief ? ROUNDS_BRIEF : ROUNDS;
     s->seconds = INFINITY;
-    s->before_us = o->warmup_us > 0 ? o->warmup_us : s->before_us;
-    s->observe_us = o->observe_us > 0 ? o->observe_us : s->observe_us;
-    s->period_us = o->period_us > 0 ? o->period_us : s->period_us;
 }
 
 /* The requested cores: --cpu, --cpus, or all that the machine reports, of which *n is set. Which CPUs there are
@@ -209,7 +206,7 @@ static int see(const struct tables_context *x, struct brackets_setup *s, unsigne
 {
     struct brackets_result r;
     s->machine.active_cores = cores;
-    int status = brackets_run(x->machine, s, &r, err);
+    int status = bracket_cells_run(x, s, &r, err);
     if (status)
         return status;
     const size_t last = s->n - 1;
@@ -252,15 +249,12 @@ static void put_again(const struct cell *c, const struct estimate *alone, const 
 
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
-    struct tables_context own = *x;
     struct payload kernels[2];
     struct brackets_setup s;
     struct core_seen alone, all = {.ghz.mean = {NAN, NAN, NAN}};
     struct estimate first = {NAN, NAN, NAN};
     kernels_of(c, kernels);
     set_up(x, c, kernels, &s);
-    s.progress = tables_on_progress;
-    s.data = &own;
     int status = see(x, &s, 1, &alone, err);
     if (!status && !c->number[PASS] && x->info.usable_cores != 1)
         status = see(x, &s, 0, &all, err);

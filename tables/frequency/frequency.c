@@ -13,8 +13,8 @@
 
 #include "analysis/phases/repetitions/steady.h"
 #include "drivers/rated_limits.h"
-#include "probes/brackets.h"
 #include "tables/registry.h"
+#include "tables/table/bracket_cells.h"
 #include "util/json_lines.h"
 #include "util/text_list.h"
 
@@ -54,14 +54,11 @@ static void set_up(const struct tables_context *x, const struct cell *c, const s
 {
     const struct tables_options *o = x->options;
     brackets_defaults(s, &kernels[0], kernels, n);
-    s->machine = tables_setup(x, table_frequency.name, c);
+    bracket_cells_take_options(x, table_frequency.name, c, s);
     s->least = o->runs ? o->runs : o->brief || c->number[AGAIN] ? ROUNDS_LEAST_BRIEF : ROUNDS_LEAST;
     s->most = o->runs ? o->runs : c->number[AGAIN] ? ROUNDS_LEAST_BRIEF : ROUNDS_MOST;
     s->seconds = o->seconds > 0 ? o->seconds : o->brief ? SECONDS_BRIEF : SECONDS;
     s->enough = ENOUGH;
-    s->period_us = o->period_us > 0 ? o->period_us : s->period_us;
-    s->observe_us = o->observe_us > 0 ? o->observe_us : s->observe_us;
-    s->before_us = o->warmup_us > 0 ? o->warmup_us : s->before_us;
 }
 
 /* The kernels of the table. What cannot run goes into `t` as missing. */
@@ -315,13 +312,10 @@ static int frequency_read(const struct cell *c, const struct payload *kernel, co
 static int measure_kernels(const struct tables_context *x, const struct cell *c, const struct payload *kernels,
                            size_t n, size_t skip, struct table *rows, struct machine_error *err)
 {
-    struct tables_context own = *x;
     struct brackets_setup s;
     struct brackets_result r;
     set_up(x, c, kernels, n, &s);
-    s.progress = tables_on_progress;
-    s.data = &own;
-    int status = brackets_run(x->machine, &s, &r, err);
+    int status = bracket_cells_run(x, &s, &r, err);
     if (status)
         return status;
     for (size_t i = skip; i < n && status == MACHINE_OK; i++) {

@@ -9,7 +9,7 @@
 
 #include "analysis/brackets/brackets_limits.h"
 #include "analysis/phases/repetitions/steady.h"
-#include "probes/brackets.h"
+#include "tables/table/bracket_cells.h"
 #include "tables/switches/switches.h"
 #include "tables/table/estimates.h"
 #include "tables/trigger/trigger.h"
@@ -75,7 +75,6 @@ int trigger_look_steady(const struct tables_context *x, const struct cell *c, co
 {
     const struct tables_options *o = x->options;
     struct payload all[1 + TRIGGER_GRADES_MAX];
-    struct tables_context own = *x;
     struct brackets_setup s;
     struct brackets_result r;
     all[0] = *plain;
@@ -86,9 +85,7 @@ int trigger_look_steady(const struct tables_context *x, const struct cell *c, co
     s.most = ROUNDS_MOST;
     s.seconds = o->seconds > 0 ? o->seconds : o->brief ? SECONDS_BRIEF : SECONDS;
     s.enough = ENOUGH;
-    s.progress = tables_on_progress;
-    s.data = &own;
-    int status = brackets_run(x->machine, &s, &r, err);
+    int status = bracket_cells_run(x, &s, &r, err);
     if (status)
         return status;
     for (size_t i = 0; i < n && !status; i++)

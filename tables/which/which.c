@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tables/classes/class_ratios.h"
+#include "tables/table/chart_table.h"
 #include "tables/table/estimates.h"
 #include "util/text_list.h"
 
@@ -83,9 +84,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     table_set_setting(t, "file", x->options->which->file);
     table_set_setting_number(t, "blocks", (double)choice->n_blocks);
     table_set_setting_number(t, "left_out", (double)choice->left_out);
-    if (tables_active_cores(x, CORES_ALL, cores) != 1)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "--active-cores: --which takes one number");
-    if (choice->n == 0)
+    if (choice->n == 0 || tables_active_cores(x, CORES_ALL, cores) == 0)
         return MACHINE_OK;
     struct cell *c = tables_add_cell(out, NULL, NULL, cores[0], "which");
     if (!c)
@@ -141,27 +140,18 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 {
     const struct binary_choice *choice = x->options->which->choice;
     struct payload kernels[BLOCK_SET_MAX + 1];
-    struct tables_context own = *x;
+    struct classes_seen seen[BLOCK_SET_MAX + 1];
     struct brackets_setup s;
-    struct brackets_result r;
     const size_t n = payloads_of(choice, kernels);
     set_up_blocks(x, c, kernels, n, &s);
-    s.progress = tables_on_progress;
-    s.data = &own;
-    int status = brackets_run(x->machine, &s, &r, err);
+    const int status = classes_run(x, &s, seen, err);
     if (status)
         return status;
-    for (size_t k = 0; k < n && status == MACHINE_OK; k++) {
-        struct classes_seen seen;
-        if (classes_read(&r, k, &kernels[k], &seen))
-            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        else if (k > 0)
-            put_block(rows, &choice->chosen[k - 1], &seen);
-        else if (isfinite(seen.ratio.value))
-            put_null(rows, &kernels[k], &seen);
-    }
-    brackets_free(&r);
-    return status;
+    if (isfinite(seen[0].ratio.value))
+        put_null(rows, &kernels[0], &seen[0]);
+    for (size_t k = 1; k < n; k++)
+        put_block(rows, &choice->chosen[k - 1], &seen[k]);
+    return MACHINE_OK;
 }
 
 /* ---- conclusions ---- */
@@ -235,11 +225,10 @@ static void tell_class(FILE *out, const struct table *t, double class)
 
 static void findings(FILE *out, const struct table *t)
 {
-    double most = 0, widest;
+    double widest;
+    const double most = chart_largest(t, "class");
     const size_t n = classes_widest(t, &widest);
     const char *file = table_setting(t, "file"), *left_out = table_setting(t, "left_out");
-    for (size_t row = 0; row < t->n_rows; row++)
-        most = fmax(most, table_number(t, row, "class"));
     for (double class = most; class >= 1; class --)
         tell_class(out, t, class);
     if (n > 1 && most == 0)
@@ -291,9 +280,7 @@ static const struct pivot_list views[] = {{.n_names = 2, PIVOT_FIELDS(fields)}};
 /* What was left out of the blocks. */
 static void print(FILE *out, __attribute__((unused)) bool colour, const struct table *t)
 {
-    double most = 0;
-    for (size_t row = 0; row < t->n_rows; row++)
-        most = fmax(most, table_number(t, row, "dropped"));
+    const double most = chart_largest(t, "dropped");
     if (most > 0)
         pivot_note(out, 0, "Jumps, calls and the like were dropped, up to %.0f %% of the instructions of a block.",
                    100 * most);
