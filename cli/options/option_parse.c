@@ -415,8 +415,8 @@ static const struct option_row option_table[] = {
     {"seconds", "N",
      "Duration (default: 30, or until COMMAND ends; Ctrl-C ends it earlier; with --check: duration of counting, 1; "
      "with "
-     "--verdict (5 or more; 60, with --brief 20) --beside (60) and --which (10, with --brief 3): time that it may "
-     "take)",
+     "--verdict (5 or more; 60, with --brief 20) --beside (60) and --which (10, with --brief 3; as long "
+     "again to find what lifts the class): time that it may take)",
      WITH_PROFILE | WITH_CHECK | WITH_VERDICT | WITH_BESIDE | WITH_WHICH, .take = take_number, AT(profile.seconds), 0.1,
      604800, "0.1 to 604800 seconds"},
     {"rate", "HZ", "Samples per second, all CPUs together (default: 50)", WITH_PROFILE, .take = take_number,

@@ -89,13 +89,14 @@ struct binary_rewritten {
  */
 int binary_rewrite(const struct binary_block *block, struct binary_rewritten *out);
 
-/* The mnemonics of the widest instructions, of these the heavy ones if there are any, the most frequent first, as
- * "vfmadd231ps 12, vmulps 4"; returns their width, 64 where there are none. */
+/* Sorts the kinds, widest first, of these the heavy ones, of these the most frequent. The mnemonics of the widest
+ * instructions, of these the heavy ones if there are any, as "vfmadd231ps 12, vmulps 4"; returns their width, 64 where there are
+ * none. */
 unsigned binary_instructions(struct binary_rewritten *r, char text[BINARY_TEXT_MAX]);
 
 /* ---- binary_choose.c: which of them are measured ---- */
 
-enum { BINARY_REFUSED_MAX = 24, BINARY_WHY_MAX = 300 };
+enum { BINARY_REFUSED_MAX = 24, BINARY_WHY_MAX = 300, BINARY_WIDE_KINDS_MAX = BLOCK_SET_MAX - 1 };
 
 /* A block that is measured: the kernel of the same number in the set. */
 struct binary_chosen {
@@ -104,6 +105,8 @@ struct binary_chosen {
     unsigned of, wide, dropped, count; /* count: equal blocks, with this one */
     char also[BINARY_TEXT_MAX];        /* other functions with an equal block; "" */
     char instructions[BINARY_TEXT_MAX];
+    struct binary_kind kind[BINARY_WIDE_KINDS_MAX]; /* of 256 bits and more, as binary_instructions() sorts them */
+    size_t n_kinds;                                 /* more than BINARY_WIDE_KINDS_MAX: there is no room for all */
     struct payload payload;
     uint8_t *code;
     size_t n;
@@ -138,3 +141,15 @@ struct binary_target {
 int binary_choose(const struct binary *b, const struct binary_target *target, struct binary_choice *out,
                   struct machine_error *err);
 void binary_choice_free(struct binary_choice *c);
+/* Tries n bytes of rewritten code and adds them to the set as the kernel block1, block2, ...; a status. */
+int binary_add_kernel(struct block_set *set, const uint8_t *code, size_t n, bool modelled, struct payload *out,
+                      struct machine_error *err);
+
+/* ---- binary_part.c: a block without some of its instructions ---- */
+
+/*
+ * Copies a block's code, and of its wide instructions only those of the kinds (numbers of b->kind) in `kept`: each
+ * other one becomes a NOP, so that what is kept is no farther apart than it was. out: b->n bytes. *n: those used.
+ * MACHINE_OK, or fills *err and returns its status.
+ */
+int binary_part(const struct binary_chosen *b, uint64_t kept, uint8_t *out, size_t *n, struct machine_error *err);

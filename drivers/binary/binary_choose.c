@@ -78,27 +78,37 @@ static bool is_known(struct binary_choice *c, const struct binary_block *b, cons
     return false;
 }
 
+int binary_add_kernel(struct block_set *set, const uint8_t *code, size_t n, bool modelled, struct payload *out,
+                      struct machine_error *err)
+{
+    char name[KERNEL_NAME_MAX];
+    snprintf(name, sizeof name, "block%zu", set->n + 1);
+    const int status = block_set_add_code(set, "as rewritten", name, code, n, modelled, err);
+    if (status == MACHINE_OK && kernel_parse_with(set->kernel, set->n, name, out, NULL, 0) != 0)
+        return machine_fail(err, MACHINE_FAILED, "", "no kernel %s", name);
+    return status;
+}
+
 static int add_kernel(struct choosing *g, const struct binary_block *b, struct binary_chosen *chosen,
                       struct machine_error *err)
 {
     struct binary_choice *c = g->out;
     const struct binary_rewritten *r = &g->rewritten;
-    char name[KERNEL_NAME_MAX];
-    snprintf(name, sizeof name, "block%zu", c->n + 1);
-    int status = block_set_add_code(&c->set, "as rewritten", name, r->code, r->n, g->target->modelled, err);
+    const int status = binary_add_kernel(&c->set, r->code, r->n, g->target->modelled, &chosen->payload, err);
     if (status == MACHINE_BAD_INPUT || status == MACHINE_CANNOT) {
         refuse_block(c, b, err->text);
         return MACHINE_OK;
     }
     if (status != MACHINE_OK)
         return status;
-    if (kernel_parse_with(c->set.kernel, c->set.n, name, &chosen->payload, NULL, 0) != 0)
-        return machine_fail(err, MACHINE_FAILED, "", "no kernel %s", name);
     chosen->code = malloc(r->n);
     if (chosen->code == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     memcpy(chosen->code, r->code, r->n);
     chosen->n = r->n;
+    for (size_t k = 0; k < r->n_kinds && r->kind[k].width >= 256; k++)
+        if (chosen->n_kinds++ < BINARY_WIDE_KINDS_MAX)
+            chosen->kind[k] = r->kind[k];
     c->chosen[c->n++] = *chosen;
     return MACHINE_OK;
 }

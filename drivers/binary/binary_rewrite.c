@@ -168,16 +168,16 @@ static bool is_same(const struct rewriting *r, const ZydisDecodedInstruction *i,
     return true;
 }
 
-static void count_kind(struct binary_rewritten *out, const char *mnemonic, const struct block_insn *insn)
+static void count_kind(struct binary_rewritten *out, const struct block_insn *insn)
 {
     size_t k = 0;
-    while (k < out->n_kinds && !(out->kind[k].mnemonic == mnemonic && out->kind[k].width == insn->width))
+    while (k < out->n_kinds && !(out->kind[k].mnemonic == insn->mnemonic && out->kind[k].width == insn->width))
         k++;
     if (k == BINARY_KINDS_MAX)
         return;
     if (k == out->n_kinds)
         out->kind[out->n_kinds++] = (struct binary_kind){
-            .mnemonic = mnemonic, .width = insn->width, .heavy = insn->heavy};
+            .mnemonic = insn->mnemonic, .width = insn->width, .heavy = insn->heavy};
     out->kind[k].n++;
 }
 
@@ -200,7 +200,7 @@ static bool keep_insn(struct rewriting *r, const ZydisDecodedInstruction *i, con
     if (!r->out->too_long) {
         memcpy(r->out->code + r->out->n, r->one->code, length);
         r->out->n = n;
-        count_kind(r->out, ZydisMnemonicGetString(i->mnemonic), &shape.insn[0]);
+        count_kind(r->out, &shape.insn[0]);
     }
     block_shape_free(&shape);
     return true;

@@ -358,6 +358,7 @@ static int check_insn(const char *file, const struct block_text *t, struct block
     if (!block_decode(t, insn->offset, &d))
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: the bytes at %u are no instruction", file,
                             insn->offset);
+    insn->mnemonic = ZydisMnemonicGetString(d.i.mnemonic);
     insn->length = d.i.length;
     insn->width = (uint16_t)width_of(&d);
     insn->heavy = heavy_of(&d);

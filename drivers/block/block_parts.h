@@ -53,6 +53,7 @@ struct block_memory {
 };
 
 struct block_insn {
+    const char *mnemonic; /* the same pointer for the same one */
     uint16_t offset;
     uint8_t length;
     bool counted; /* of the block's width and weight */

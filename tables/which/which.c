@@ -10,14 +10,15 @@
 #include "tables/classes/class_ratios.h"
 #include "tables/table/chart_table.h"
 #include "tables/table/estimates.h"
+#include "tables/which/lifted.h"
 #include "util/text_list.h"
 
 /* Time that all blocks together may take, s: thirty rounds of the most that there may be. */
 static const double SECONDS = 10, SECONDS_BRIEF = 3;
 /* Blocks that a sentence names of a class. */
 enum { NAMED_MOST = 8 };
-/* Mnemonics that the screen has room for. */
-enum { SHOWN = 2 };
+/* Mnemonics that the screen has room for, and a sentence. */
+enum { SHOWN = 2, TOLD = 4 };
 /* The address of the null, which is not in the file. */
 #define NULL_ADDRESS "-"
 
@@ -36,7 +37,10 @@ static const struct table_column columns[] = {
     {"instructions", "", TABLE_TEXT, false, 0},
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
-    {"also", "", TABLE_TEXT, false, 0}, /* other functions that have an equal block */
+    {"also", "", TABLE_TEXT, false, 0},           /* other functions that have an equal block */
+    {"lifted_by", "", TABLE_TEXT, false, 0},      /* instructions: sets that each reach the class alone */
+    TABLE_LIMITS("without", "", 4),               /* the ratio without these */
+    {"class_without", "", TABLE_WHOLE, false, 0}, /* of it */
 };
 
 /* ---- measuring ---- */
@@ -106,7 +110,8 @@ static void put_ratio(struct table *rows, const struct payload *p, const struct 
     table_put_number(rows, "discarded", (double)seen->discarded);
 }
 
-static void put_block(struct table *rows, const struct binary_chosen *b, const struct classes_seen *seen)
+/* Returns its row; SIZE_MAX: it has none. */
+static size_t put_block(struct table *rows, const struct binary_chosen *b, const struct classes_seen *seen)
 {
     char address[24];
     snprintf(address, sizeof address, "0x%" PRIx64, b->address);
@@ -117,7 +122,7 @@ static void put_block(struct table *rows, const struct binary_chosen *b, const s
     table_put_text(rows, "function", b->function->name);
     table_put_text(rows, "address", address);
     if (!isfinite(seen->ratio.value))
-        return;
+        return SIZE_MAX;
     put_ratio(rows, &b->payload, seen);
     table_put_number(rows, "wide", b->wide);
     table_put_number(rows, "of", b->of);
@@ -126,6 +131,7 @@ static void put_block(struct table *rows, const struct binary_chosen *b, const s
     table_put_text(rows, "instructions", b->instructions);
     if (b->also[0] != '\0')
         table_put_text(rows, "also", b->also);
+    return rows->n_rows - 1;
 }
 
 static void put_null(struct table *rows, const struct payload *p, const struct classes_seen *seen)
@@ -143,6 +149,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     struct classes_seen seen[BLOCK_SET_MAX + 1];
     struct brackets_setup s;
     const size_t n = payloads_of(choice, kernels);
+    size_t row_of[BLOCK_SET_MAX];
     set_up_blocks(x, c, kernels, n, &s);
     const int status = classes_run(x, &s, seen, err);
     if (status)
@@ -150,8 +157,8 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     if (isfinite(seen[0].ratio.value))
         put_null(rows, &kernels[0], &seen[0]);
     for (size_t k = 1; k < n; k++)
-        put_block(rows, &choice->chosen[k - 1], &seen[k]);
-    return MACHINE_OK;
+        row_of[k - 1] = put_block(rows, &choice->chosen[k - 1], &seen[k]);
+    return lifted_find(x, choice, row_of, &s, rows, err);
 }
 
 /* ---- conclusions ---- */
@@ -172,9 +179,28 @@ static int order_rows(const void *a, const void *b)
     return order ? order : strcmp(x[ADDRESS].text, y[ADDRESS].text);
 }
 
+/* The one class whose ratios that of a block without what lifts it agrees with; NaN: none, or several. */
+static double class_without(const struct table *t, size_t row)
+{
+    const struct estimate without = estimates_of_table(t, row, "without");
+    double class = NAN;
+    for (size_t i = 0; i < t->n_rows && estimates_known(&without); i++) {
+        const struct estimate e = estimates_of_table(t, i, "ratio");
+        const double of = table_number(t, i, "class");
+        if (!isfinite(of) || classes_slower(&e, &without) || classes_slower(&without, &e))
+            continue;
+        if (isfinite(class) && of != class)
+            return NAN;
+        class = of;
+    }
+    return class;
+}
+
 static int conclude(struct table *t)
 {
     const int bad = classes_assign(t);
+    for (size_t row = 0; row < t->n_rows; row++)
+        table_set_number(t, row, "class_without", class_without(t, row));
     if (!bad && t->n_rows > 0)
         qsort(t->values, t->n_rows, t->n_columns * sizeof *t->values, order_rows);
     return bad;
@@ -191,29 +217,61 @@ static bool is_block(const struct table *t, size_t row)
 static bool is_said(const struct table *t, size_t row)
 {
     for (size_t i = 0; i < row; i++)
-        if (is_block(t, i) && table_same(t, i, row, "class") && table_same(t, i, row, "function") &&
-            table_same(t, i, row, "instructions"))
+        if (lifted_alike(t, i, row) && (!table_holds(t, row, "lifted_by") || table_same(t, i, row, "lifted_by")))
             return true;
     return false;
 }
 
-/* "f at 0x1120 by vfmadd231ps 12, vmulps 4; g at 0x1400 by vmulps 8". */
+/* The first items of a list between commas. */
+static void first_items(const char *all, int n, char *out, size_t size)
+{
+    const char *end = all;
+    for (int i = 0; i < n && end != NULL; i++)
+        end = strchr(end + (i > 0), ',');
+    snprintf(out, size, "%.*s%s", end != NULL ? (int)(end - all) : (int)strlen(all), all, end != NULL ? ", ..." : "");
+}
+
+/* "by vfmadd231ps zmm (shown: alone it suffices, without it class 0)"; "(suspected: vmulps 8)": it may be innocent. */
+static void tell_instructions(const struct table *t, size_t row, char *out, size_t size)
+{
+    char list[220], without[40] = "";
+    const char *by = table_text(t, row, "lifted_by"), *suspected = table_text(t, row, "instructions");
+    const double ratio = table_number(t, row, "without"), class = table_number(t, row, "class_without");
+    first_items(by ? by : suspected ? suspected : "?", TOLD, list, sizeof list);
+    if (!by) {
+        snprintf(out, size, "(suspected: %s)", list);
+        return;
+    }
+    const bool several = strchr(by, ',') != NULL, joined = strchr(by, '+') != NULL;
+    if (isfinite(class))
+        snprintf(without, sizeof without, ", without %s class %.0f", several || joined ? "them" : "it", class);
+    else if (isfinite(ratio))
+        snprintf(without, sizeof without, ", without %s %.3f", several || joined ? "them" : "it", ratio);
+    snprintf(out, size, "by %s (shown: %s%s)", list,
+             several  ? "each alone suffices"
+             : joined ? "together they suffice"
+                      : "alone it suffices",
+             without);
+}
+
+/* "f at 0x1120 by vfmadd231ps zmm (shown: ...); g at 0x1400 (suspected: vmulps 8)". */
 static void tell_class(FILE *out, const struct table *t, double class)
 {
-    char list[2400] = "";
+    char list[4000] = "", what[360];
     double sum = 0;
     size_t n = 0, named = 0, more = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
         if (table_number(t, row, "class") != class || !is_block(t, row))
             continue;
-        const char *what = table_text(t, row, "instructions"), *also = table_text(t, row, "also");
+        const char *also = table_text(t, row, "also");
         sum += table_number(t, row, "ratio");
         n++;
         if (is_said(t, row))
             continue;
+        tell_instructions(t, row, what, sizeof what);
         if (named++ < NAMED_MOST)
-            text_list_add(list, sizeof list, "; ", "%.100s at %s%s%.100s by %.150s", table_text(t, row, "function"),
-                          table_text(t, row, "address"), also ? ", also in " : "", also ? also : "", what ? what : "?");
+            text_list_add(list, sizeof list, "; ", "%.100s at %s%s%.100s %s", table_text(t, row, "function"),
+                          table_text(t, row, "address"), also ? ", also in " : "", also ? also : "", what);
         else
             more++;
     }
@@ -257,16 +315,17 @@ static void put_wide(struct pivot *p, const struct table *t, size_t row)
         pivot_word(p, NULL);
 }
 
-/* The first of them: the others are in the files. */
+/* The first of those that were shown to lift the class, else of all: the others are in the files. */
 static void put_first(struct pivot *p, const struct table *t, size_t row)
 {
-    const char *all = table_text(t, row, "instructions"), *end = all;
-    for (int i = 0; i < SHOWN && end != NULL; i++)
-        end = strchr(end + (i > 0), ',');
-    if (all != NULL && end != NULL)
-        pivot_text(p, "%.*s, ...", (int)(end - all), all);
-    else
-        pivot_word(p, all);
+    char list[220];
+    const char *by = table_text(t, row, "lifted_by"), *all = by ? by : table_text(t, row, "instructions");
+    if (all == NULL) {
+        pivot_word(p, NULL);
+        return;
+    }
+    first_items(all, SHOWN, list, sizeof list);
+    pivot_text(p, "%s%s", by ? "by " : "", list);
 }
 
 static const struct pivot_field fields[] = {
@@ -294,7 +353,9 @@ const struct table_kind table_which = {
         "Blocks with wide instructions are taken out of the file, rewritten so that they run in a buffer, and run "
         "in slots of 3 ms between slots of scalar code, with which the ratio compares them, in random order. The "
         "ratio of scalar code to itself is the null. Ratios with a gap between them that is above the limits of "
-        "both are of two classes; 0 is the fastest.",
+        "both are of two classes; 0 is the fastest. What lifts the class of a block is found by measuring it with some "
+        "of "
+        "its wide instructions replaced by NOPs.",
     TABLE_KIND_COLUMNS(columns),
     .plan = plan,
     .measure = measure,

@@ -20,6 +20,7 @@ section .text
 global dense:function
 global light:function
 global narrow:function
+global mixed:function
 dense:
 %rep 8
     vfmadd231ps ymm0, ymm1, [rdi]
@@ -35,18 +36,31 @@ light:
 narrow:
     addps xmm0, xmm1
     ret
+mixed:
+%rep 5
+    vpxor ymm0, ymm1, ymm2
+%endrep
+    vfmadd231ps ymm3, ymm4, ymm5
+    ret
 ASM
 if command -v nasm >/dev/null && nasm -f elf64 -o it.o it.asm; then
     run --which it.o --machine model:xeon-gold-6130 --brief --runs 8 --csv - --quiet
     verdict "an object file: status 0" test "$status" -eq 0
     verdict "... its heavy block is of class 1" \
         grep -q '^dense,0x0,256,heavy,8,9,0.111111111,1,0.857[^,]*,[^,]*,[^,]*,1,vfmadd231ps 8,' "$out"
+    verdict "... by what was shown to lift it, without which it is of class 0" \
+        grep -q '^dense,.*,vfmadd231ps ymm,[^,]*,[^,]*,[^,]*,0$' "$out"
     verdict "... its light loop of class 0" \
         grep -q '^light,[^,]*,256,light,1,4,0.25,1,[^,]*,[^,]*,[^,]*,0,vpxor 1,' "$out"
     verdict "... narrow code is not listed" sh -c '! grep -q ^narrow "$1"' sh "$out"
     cp "$out" "$tmp/first"
     run --which it.o --machine model:xeon-gold-6130 --brief --runs 8 --csv - --quiet
     verdict "... and again the same" cmp -s "$out" "$tmp/first"
+    run --which it.o:mixed --machine model:xeon-gold-6130 --brief
+    verdict "what is frequent is innocent, and it is said what is not" \
+        grep -q 'mixed at 0x[0-9a-f]* by vfmadd231ps ymm (shown: alone it' "$out"
+    run --which it.o --machine model:generic-no-licence --brief --csv -
+    verdict "where nothing lifts, nothing is searched" sh -c '! grep -q "zmm\|ymm" "$1"' sh "$out"
     run --which it.o:light --machine model:xeon-gold-6130 --brief --runs 8
     verdict "one function: nothing lifts the class" grep -q 'No block of it.o:light that was measured lifts' "$out"
     run --which it.o:narrow
@@ -57,7 +71,7 @@ if command -v nasm >/dev/null && nasm -f elf64 -o it.o it.asm; then
     if grep -qw fma /proc/cpuinfo && grep -qw avx2 /proc/cpuinfo; then
         run --which it.o --brief --runs 3 --active-cores 1
         verdict "here: status 0" test "$status" -eq 0
-        verdict "... both blocks are measured" test "$(grep -c -e '^dense ' -e '^light ' "$out")" -ge 2
+        verdict "... all blocks are measured" test "$(grep -c -e '^dense ' -e '^light ' -e '^mixed ' "$out")" -ge 3
     fi
     head -c 400 it.o >cut.o
     run --which cut.o

@@ -294,6 +294,46 @@ TEST(the_widest_blocks_are_chosen)
     binary_choice_free(&choice);
 }
 
+/* Of the wide instructions those of some kinds alone: the rest become NOPs, one each. */
+TEST(a_block_without_some_of_its_instructions)
+{
+    choose(HEAD "vpxor ymm0, ymm1, ymm2\nvmulps ymm3, ymm4, [rdi]\nadd rax, rbx\nvpxor ymm5, ymm1, [rsi+64]\n"
+                "vmovups [rdi], ymm3\naddps xmm1, xmm2\nvfmadd231ps ymm6, ymm4, ymm5\n",
+           ALL_FEATURES);
+    assert_int_equal(choice.n, 1);
+    const struct binary_chosen *b = &choice.chosen[0];
+    static const char *const kinds[] = {"vfmadd231ps", "vmulps", "vpxor", "vmovups"};
+    assert_int_equal(b->n_kinds, 4);
+    for (size_t k = 0; k < 4; k++)
+        assert_string_equal(b->kind[k].mnemonic, kinds[k]);
+    const bool here = (b->payload.kernel->features & ~kernel_cpu_features()) == 0;
+    for (unsigned kept = 0; kept < 16; kept++) {
+        static struct block_text text;
+        struct block_set set = {0};
+        struct block_shape s;
+        struct payload p;
+        struct machine_error err = {.text = ""};
+        unsigned left = 0, nops = 0;
+        assert_int_equal(binary_part(b, kept, text.code, &text.n, &err), MACHINE_OK);
+        assert_true(text.n <= b->n && (kept != 15 || memcmp(text.code, b->code, b->n) == 0));
+        assert_int_equal(block_check("it", &text, &s, &err), MACHINE_OK);
+        assert_int_equal(s.n, 7);
+        for (size_t i = 0; i < s.n; i++) {
+            nops += strcmp(s.insn[i].mnemonic, "nop") == 0;
+            for (size_t k = 0; k < 4; k++)
+                left |= strcmp(s.insn[i].mnemonic, kinds[k]) == 0 ? 1u << k : 0u;
+        }
+        assert_int_equal(left, kept);
+        assert_int_equal(nops, (kept & 1 ? 0 : 1) + (kept & 2 ? 0 : 1) + (kept & 4 ? 0 : 2) + (kept & 8 ? 0 : 1));
+        block_shape_free(&s);
+        if (binary_add_kernel(&set, text.code, text.n, !here, &p, &err) != MACHINE_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(p.kernel->width, kept ? 256 : 128);
+        block_set_free(&set);
+    }
+    binary_choice_free(&choice);
+}
+
 /* ---- damaged files ---- */
 
 static uint8_t *object_bytes(const char *source, size_t *n)
