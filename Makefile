@@ -284,11 +284,12 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
 # what reads files; the conversion of recordings needs machines
 ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis schedulers/simulate/workload)) \
             $(wildcard schedulers/simulate/params*.c) \
-            $(call sources,computer/environment) computer/cpu/cpu.c computer/cpu/topology.c
+            $(call sources,computer/environment) computer/cpu/cpu.c computer/cpu/topology.c \
+            $(filter-out drivers/binary/binary_choose.c,$(call sources,drivers/binary)) drivers/block/block_check.c
 
-$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util trace analysis schedulers computer/environment -name "*.h") Makefile
+$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util trace analysis schedulers computer/environment drivers/binary drivers/block -name "*.h") Makefile
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lz -lm
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lz -lZydis -lm
 
 ## fuzz           fuzz the file readers, FUZZ_SECONDS each (needs clang)
 fuzz: $(FUZZ_BIN)

@@ -17,7 +17,7 @@ for program; do
     name=$(basename "$program")
     log=$folder/$name.log
     kind=trace # of files that it reads
-    case $name in fuzz_workload | fuzz_environment) kind=${name#fuzz_} ;; esac
+    case $name in fuzz_workload | fuzz_environment | fuzz_binary) kind=${name#fuzz_} ;; esac
     mkdir -p "$folder/$name" || exit 1
     if "$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=16384 -print_final_stats=1 \
         -dict="$seeds/$kind.dict" -artifact_prefix="$folder/$name-" "$folder/$name" "$seeds/corpus/$kind" \
