@@ -89,9 +89,8 @@ struct binary_rewritten {
  */
 int binary_rewrite(const struct binary_block *block, struct binary_rewritten *out);
 
-/* Sorts the kinds, widest first, of these the heavy ones, of these the most frequent. The mnemonics of the widest
- * instructions, of these the heavy ones if there are any, as "vfmadd231ps 12, vmulps 4"; returns their width, 64 where there are
- * none. */
+/* The mnemonics of the widest instructions, of these the heavy ones if there are any, the most frequent first, as
+ * "vfmadd231ps 12, vmulps 4"; returns their width, 64 where there are none. Sorts the kinds in this order. */
 unsigned binary_instructions(struct binary_rewritten *r, char text[BINARY_TEXT_MAX]);
 
 /* ---- binary_choose.c: which of them are measured ---- */
@@ -141,6 +140,7 @@ struct binary_target {
 int binary_choose(const struct binary *b, const struct binary_target *target, struct binary_choice *out,
                   struct machine_error *err);
 void binary_choice_free(struct binary_choice *c);
+
 /* Tries n bytes of rewritten code and adds them to the set as the kernel block1, block2, ...; a status. */
 int binary_add_kernel(struct block_set *set, const uint8_t *code, size_t n, bool modelled, struct payload *out,
                       struct machine_error *err);

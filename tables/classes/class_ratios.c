@@ -46,7 +46,7 @@ static int level_of(const struct trace *t, double *level)
 static int read_kernel(const struct brackets_result *r, size_t k, const struct payload *p, struct classes_seen *out)
 {
     struct steady_value ghz;
-    *out = (struct classes_seen){.density = p->density, .ratio = brackets_ratio_of(r, k)};
+    *out = (struct classes_seen){.density = p->density, .ratio = brackets_ratio_of(r, k), .seconds = r->seconds};
     if (steady_frequency(&r->seen[k], FREQUENCY_SAME / 2, &ghz) || level_of(&r->seen[k], &out->level))
         return -1;
     out->used = ghz.used;

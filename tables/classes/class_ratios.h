@@ -21,6 +21,7 @@ struct classes_seen {
     struct estimate ratio;
     double level; /* the license level at which most of the samples are; NaN: it is not counted */
     size_t used, discarded;
+    double seconds; /* that the run took, of all kernels */
 };
 /* Runs the brackets; out[k]: of kernel k. MACHINE_OK, or fills *err and returns its status. */
 int classes_run(const struct tables_context *x, const struct brackets_setup *s, struct classes_seen *out,

@@ -54,25 +54,25 @@ static int measure_parts(void *data, struct culprit_trial *trials, size_t n, str
 {
     struct lifted_search *s = data;
     struct block_set set = {0};
-    struct payload kernels[BLOCK_SET_MAX];
-    struct classes_seen seen[BLOCK_SET_MAX];
+    struct payload kernels[BLOCK_SET_MAX + 1] = {s->setup->first}; /* the null shows how long slots must be */
+    struct classes_seen seen[BLOCK_SET_MAX + 1];
     struct brackets_setup own = *s->setup;
     own.kernels = kernels;
-    own.n = n;
+    own.n = n + 1;
     own.seconds /= SHARE;
     own.enough = fmax(own.enough, GAP_PART * (s->above.value - s->class.value)); /* to tell two classes apart */
-    int status = make_parts(s, trials, n, &set, kernels, err);
+    int status = make_parts(s, trials, n, &set, kernels + 1, err);
     if (status == MACHINE_OK)
         status = classes_run(s->x, &own, seen, err);
     block_set_free(&set);
     if (status == MACHINE_OK && tables_stop(s->x, 1))
         status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
     for (size_t i = 0; i < n && status == MACHINE_OK; i++) {
-        trials[i].ratio = seen[i].ratio;
-        trials[i].lifts = lifting_of(s, &seen[i].ratio);
+        trials[i].ratio = seen[i + 1].ratio;
+        trials[i].lifts = lifting_of(s, &trials[i].ratio);
     }
     if (status == MACHINE_OK)
-        s->left -= (double)(seen[0].used + seen[0].discarded) * brackets_round_seconds(&own);
+        s->left -= seen[0].seconds;
     return status;
 }
 

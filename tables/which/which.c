@@ -246,7 +246,7 @@ static void tell_instructions(const struct table *t, size_t row, char *out, size
     if (isfinite(class))
         snprintf(without, sizeof without, ", without %s class %.0f", several || joined ? "them" : "it", class);
     else if (isfinite(ratio))
-        snprintf(without, sizeof without, ", without %s %.3f", several || joined ? "them" : "it", ratio);
+        snprintf(without, sizeof without, ", without %s ratio %.3f", several || joined ? "them" : "it", ratio);
     snprintf(out, size, "by %s (shown: %s%s)", list,
              several  ? "each alone suffices"
              : joined ? "together they suffice"
