@@ -284,6 +284,23 @@ int changed_settings_back_to(struct settings *s, size_t mark)
     return tell_put_back(status, &error);
 }
 
+int changed_settings_fix(const struct options *o, double ghz, size_t mark, struct settings **s,
+                         struct machine_error *err)
+{
+    struct place place;
+    const struct settings_wish wish = {.turbo = -1, .fixed_ghz = ghz};
+    if (changed_settings_back_to(*s, mark) != DONE)
+        return machine_fail(err, MACHINE_FAILED, "", "the frequency could not be restored between two runs");
+    if (ghz <= 0)
+        return MACHINE_OK;
+    (void)place_make(o, NULL, &place);
+    stop_only_asks(true);
+    stop_hold();
+    int status = *s == NULL ? settings_apply(&place.roots, &wish, s, err) : settings_add(&place.roots, &wish, s, err);
+    stop_release(*s != NULL ? put_back : NULL, *s);
+    return status;
+}
+
 void changed_settings_text(const struct options *o, const struct settings *s, char *out, size_t size)
 {
     out[0] = '\0';

@@ -28,6 +28,9 @@ int changed_settings_end(struct settings *s);
  * MACHINE_CANNOT where there is nothing of it here, or what settings_add() does. */
 int changed_settings_quiet(const struct options *o, enum quiet_part part, struct settings **s,
                            struct machine_error *err);
+/* Back to a settings_mark(), then all CPUs at a fixed frequency; ghz 0: as it was. Returns as settings_add(). */
+int changed_settings_fix(const struct options *o, double ghz, size_t mark, struct settings **s,
+                         struct machine_error *err);
 /* Says what --quiet-machine left as it is, and why, where there is such a thing. */
 void changed_settings_tell_left(const struct settings *s);
 /* Back to a settings_mark(). Returns DONE, or FAILED after a line. */

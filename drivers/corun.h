@@ -21,6 +21,7 @@ extern const char *const corun_place_names[CORUN_PLACES]; /* "same", ... */
 struct corun_background {
     struct payload code;       /* kernel NULL: nothing runs beside the work */
     double on_us, every_us;    /* it runs for on_us of each every_us, 64add in between; 0: without a pause */
+    double fixed_ghz;          /* the frequency of all CPUs meanwhile; 0: as it is */
     uint64_t seed, repetition; /* models */
 };
 

@@ -6,7 +6,7 @@
 
 #include "util/splitmix64.h"
 
-#define PERIOD_US 20.0 /* of samples: the end of a slice is that of its last */
+#define PERIOD_US 200.0 /* of samples, whose reading takes time; the last ends with its slice */
 
 static struct machine_setup setup_of(const struct corun_kernel *k, const struct corun_background *b,
                                      const struct counter_spec *cycles)
@@ -15,6 +15,7 @@ static struct machine_setup setup_of(const struct corun_kernel *k, const struct 
     struct machine_setup s = {.cpu = k->cpu,
                               .active_cores = beside ? 0 : 1,
                               .period_us = PERIOD_US,
+                              .fixed_ghz = b->fixed_ghz,
                               .counters = cycles,
                               .n_counters = k->m->ops->lacks(k->m, cycles->id, NULL) == NULL,
                               .max_samples = (size_t)(10 * k->slice_us / PERIOD_US),

@@ -22,8 +22,11 @@ static int run_beside(struct rounds *r, size_t which, struct corun_seen *out, st
 {
     const struct corun_setup *s = r->s;
     struct corun_background b = {.on_us = s->on_us, .every_us = s->every_us, .seed = s->seed, .repetition = r->runs++};
-    if (which != CORUN_NOTHING)
-        b.code = s->codes[which >= CORUN_WIDE ? which - CORUN_NULL : 0];
+    const size_t i = which >= CORUN_WIDE ? which - CORUN_NULL : 0;
+    if (which != CORUN_NOTHING && s->codes != NULL)
+        b.code = s->codes[i];
+    else if (which != CORUN_NOTHING)
+        b.fixed_ghz = s->clocks[i];
     const int status = s->work->run(s->work->data, &b, out, err);
     r->modelled_s += out->time_s;
     return status;
@@ -87,14 +90,35 @@ static double base_of(const struct corun_seen *seen, size_t which, seen_part *pa
     }
 }
 
-/* The median over the rounds; of a cost: of the ratios within a round, less 1. */
-static struct estimate median_of(const struct rounds *r, unsigned rounds, size_t which, seen_part *part, bool cost)
+/* A ratio within a round, less 1. */
+static double cost_of(const struct corun_seen *seen, size_t which, seen_part *part)
+{
+    return part(&seen[which]) / base_of(seen, which, part) - 1;
+}
+
+/*
+ * The stall share of a round: where a share of the cycles at frequency f does not follow the clock, and f rises by
+ * 1 + c, the time changes by the factor (1 + share c) / (1 + c) (G equation 4.3, whose change of performance is the
+ * inverse).
+ */
+static double stall_of(const struct corun_seen *seen, size_t which, __attribute__((unused)) seen_part *part)
+{
+    const double clock = cost_of(seen, which, part_ghz);
+    return ((1 + cost_of(seen, which, part_cpu)) * (1 + clock) - 1) / clock;
+}
+
+static double alone(const struct corun_seen *seen, size_t which, seen_part *part)
+{
+    return part(&seen[which]);
+}
+
+/* The median over the rounds. */
+static struct estimate median_of(const struct rounds *r, unsigned rounds, size_t which, seen_part *part,
+                                 double (*of)(const struct corun_seen *seen, size_t which, seen_part *part))
 {
     size_t n = 0;
     for (unsigned i = 0; i < rounds; i++) {
-        double x = part(&r->seen[i][which]);
-        if (cost)
-            x = x / base_of(r->seen[i], which, part) - 1;
+        const double x = of(r->seen[i], which, part);
         if (isfinite(x))
             r->scratch[n++] = x;
     }
@@ -106,21 +130,35 @@ static double widest_half(const struct rounds *r, unsigned rounds)
 {
     double widest = 0;
     for (size_t i = CORUN_NARROW; i < r->n; i++) {
-        const struct estimate cost = median_of(r, rounds, i, part_cpu, true);
+        const struct estimate cost = median_of(r, rounds, i, part_cpu, cost_of);
         if (!(estimate_half(&cost) <= widest))
             widest = estimate_half(&cost);
     }
     return widest;
 }
 
+/* NaN where the clocks are not those that were to be fixed. */
+static struct estimate stall_at(const struct rounds *r, unsigned rounds, size_t which)
+{
+    static const double LEAST = 0.01; /* the smallest step, 100 MHz of 5.5 GHz, is nearly twice as large */
+    const struct estimate clock = median_of(r, rounds, which, part_ghz, cost_of);
+    if (which < CORUN_WIDE || r->s->codes != NULL)
+        return (struct estimate){NAN, NAN, NAN};
+    const double wanted = r->s->clocks[which - CORUN_NULL] / r->s->clocks[0];
+    return fabs(wanted - 1) >= LEAST && fabs((1 + clock.value) / wanted - 1) < LEAST
+               ? median_of(r, rounds, which, part_cpu, stall_of)
+               : (struct estimate){NAN, NAN, NAN};
+}
+
 static void conclude(const struct rounds *r, struct corun_result *out)
 {
     for (size_t i = 0; i < r->n; i++)
-        out->of[i] = (struct corun_cost){.time_s = median_of(r, out->rounds, i, part_time, false),
-                                         .cpu_s = median_of(r, out->rounds, i, part_cpu, false),
-                                         .ghz = median_of(r, out->rounds, i, part_ghz, false),
-                                         .time_cost = median_of(r, out->rounds, i, part_time, true),
-                                         .cpu_cost = median_of(r, out->rounds, i, part_cpu, true)};
+        out->of[i] = (struct corun_cost){.time_s = median_of(r, out->rounds, i, part_time, alone),
+                                         .cpu_s = median_of(r, out->rounds, i, part_cpu, alone),
+                                         .ghz = median_of(r, out->rounds, i, part_ghz, alone),
+                                         .time_cost = median_of(r, out->rounds, i, part_time, cost_of),
+                                         .cpu_cost = median_of(r, out->rounds, i, part_cpu, cost_of),
+                                         .stall = stall_at(r, out->rounds, i)};
     out->seconds = elapsed(r);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --beside: what a command costs beside background code of several widths. */
+/* --beside and --clocks: what a command costs beside background code of several widths, or at fixed frequencies. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/changed_settings.h"
 #include "cli/jobs/jobs.h"
 #include "cli/measuring.h"
 #include "cli/messages.h"
@@ -19,7 +20,9 @@ struct beside_run {
     struct beside_request request;
     struct corun work;
     struct corun_command *command; /* NULL: the machine is a model */
-    char text[300];                /* the command, in words */
+    const struct options *o;
+    size_t mark;    /* of the settings before the first run at a fixed frequency */
+    char text[300]; /* the command, in words */
 };
 
 /* As a shell takes it. */
@@ -50,7 +53,16 @@ static void request_of(const struct options *o, struct beside_run *r)
     q->seconds = o->profile.seconds.given ? o->profile.seconds.value : SECONDS;
     q->rounds = (unsigned)o->runs.value;
     if (!o->beside.place_given)
-        q->place = CORUN_CORE;
+        q->place = q->n_clocks > 0 ? CORUN_SAME : CORUN_CORE;
+}
+
+/* One run of the command, at a fixed frequency where that is requested. */
+static int run_command(void *data, const struct corun_background *b, struct corun_seen *out, struct machine_error *err)
+{
+    struct beside_run *r = data;
+    const int status = r->request.n_clocks > 0 ? changed_settings_fix(r->o, b->fixed_ghz, r->mark, &r->m.changed, err)
+                                               : MACHINE_OK;
+    return status == MACHINE_OK ? corun_command_run(r->command, b, out, err) : status;
 }
 
 /* On a model a kernel is the command. */
@@ -60,8 +72,8 @@ static int find_kernel(const struct options *o, struct beside_request *q)
     if (o->beside.command[1] == NULL && kernel_parse(o->beside.command[0], &q->kernel, why, sizeof(why)) == 0)
         return DONE;
     return refuse(BAD_USAGE,
-                  "--beside: the command '%s' cannot run on a model; give the name of a kernel instead, as in -- 64add",
-                  q->command);
+                  "--%s: the command '%s' cannot run on a model; give the name of a kernel instead, as in -- 64add",
+                  o->job_option, q->command);
 }
 
 /* Without --on: on the other cores, or, where there are none, on the same. */
@@ -74,6 +86,8 @@ static int open_command(const struct options *o, const struct machine_info *info
                                     .tsc_hz = info->tsc_hz,
                                     .tsc_step = info->tsc_step,
                                     .stop = stop_requested};
+    char about[40];
+    snprintf(about, sizeof about, "--%s", o->job_option);
     int status = corun_command_open(&s, &r->command, &error);
     if (status == MACHINE_CANNOT && !o->beside.place_given) {
         s.place = r->request.place = CORUN_SAME;
@@ -81,9 +95,10 @@ static int open_command(const struct options *o, const struct machine_info *info
             complain("no other core may be used: background code runs on the CPU of the command, as with --on same");
         status = corun_command_open(&s, &r->command, &error);
     }
-    r->work = (struct corun){corun_command_run, r->command, false};
+    r->work = (struct corun){run_command, r, false};
     r->request.work = &r->work;
-    return status == MACHINE_OK ? DONE : complain_of_machine("--beside", &error);
+    r->mark = settings_mark(r->m.changed);
+    return status == MACHINE_OK ? DONE : complain_of_machine(about, &error);
 }
 
 static int beside_measure(const struct options *o, struct beside_run *r, struct table *t)
@@ -112,6 +127,7 @@ int job_beside(const struct options *o)
     struct beside_run *r = calloc(1, sizeof(*r));
     if (r == NULL)
         return complain_out_of_memory();
+    r->o = o;
     request_of(o, r);
     int status = outputs_choose(o, &answers_rows, table_beside.name, NULL, &files);
     if (status == DONE)
@@ -121,7 +137,8 @@ int job_beside(const struct options *o)
     if (status == DONE) {
         status = answers_tell_table(&files, &table_beside, &t);
         if (status == DONE && t.n_rows == 0)
-            status = refuse(CANNOT, "--beside: none of it can be measured on this machine; the reasons are above");
+            status = refuse(CANNOT, "--%s: none of it can be measured on this machine; the reasons are above",
+                            o->job_option);
         table_free(&t);
     }
     outputs_free(&files);

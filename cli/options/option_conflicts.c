@@ -225,7 +225,14 @@ static int check_beside(const struct options *o)
     if (o->job != JOB_BESIDE)
         return 0;
     if (o->beside.command == NULL)
-        return refuse(BAD_USAGE, "--beside: no command; it follows --: --beside %s -- COMMAND", o->job_argument);
+        return refuse(BAD_USAGE, "--%s: no command; it follows --: --%s %s -- COMMAND", o->job_option, o->job_option,
+                      o->job_argument);
+    if (o->beside.request.n_clocks > 0 &&
+        (o->fixed_ghz.given || o->beside.place_given || o->beside.request.every_us > 0))
+        return refuse(BAD_USAGE, "--clocks: the command runs alone, at these frequencies; omit %s",
+                      o->fixed_ghz.given      ? "--fixed-frequency"
+                      : o->beside.place_given ? "--on"
+                                              : "--duty");
     return 0;
 }
 

@@ -189,6 +189,12 @@ static int take_beside(const struct option_row *p, const char *text, struct opti
     return status != 0 ? status : take_job(p, text, o);
 }
 
+static int take_clocks(const struct option_row *p, const char *text, struct options *o)
+{
+    const int status = option_take_clocks(p, text, o);
+    return status != 0 ? status : take_job(p, text, o);
+}
+
 static int take_seed(const struct option_row *p, const char *text, struct options *o)
 {
     const char *wrong = option_whole(text, 0, UINT64_MAX, &o->tables.seed);
@@ -263,6 +269,11 @@ static const struct option_row option_table[] = {
      "Run a command again and again, beside nothing and beside these kernels: what it costs: --beside 256fma,512fma -- "
      "COMMAND ARG...",
      WITH_BESIDE, .take = take_beside, JOB_BESIDE},
+    {"clocks", "GHZ,GHZ",
+     "Run a command again and again at these fixed frequencies (root): what each costs, and the share of its cycles "
+     "that "
+     "does not follow the clock: --clocks 2.8,1.9 -- COMMAND ARG...",
+     WITH_BESIDE, .take = take_clocks, JOB_BESIDE},
     {"which", "FILE[:FUNCTION]",
      "Run the wide code of a program or library, block by block: which functions and instructions lift the turbo class",
      WITH_WHICH, .take = take_file_job, JOB_WHICH},
@@ -530,7 +541,7 @@ static int take_argument(const char *text, struct options *o)
         return refuse(BAD_USAGE, "unexpected argument '%s'; a command to profile follows --: %s-- %s", text,
                       o->program->job == JOB_PROFILE ? "" : "--profile ", text);
     if (o->job == JOB_BESIDE)
-        return refuse(BAD_USAGE, "unexpected argument '%s'; the command follows --: --beside %s -- %s", text,
+        return refuse(BAD_USAGE, "unexpected argument '%s'; the command follows --: --%s %s -- %s", text, o->job_option,
                       o->job_argument, text);
     if (o->job != JOB_NONE)
         return refuse(BAD_USAGE, "unexpected argument '%s'; one too many for --%s", text, o->job_option);

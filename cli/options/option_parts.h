@@ -94,8 +94,8 @@ int option_bad_value(const struct option_row *p, const char *text, const char *w
 option_taker option_take_cores, option_take_cpus, option_take_kernels;
 /* --burst N,T into burst_count and burst_every_us; --burst T into that of the verdict. */
 option_taker option_take_burst;
-/* --beside KERNEL[,KERNEL...], --on PLACE, --duty ON,EVERY. */
-option_taker option_take_codes, option_take_place, option_take_duty;
+/* --beside KERNEL[,KERNEL...], --on PLACE, --duty ON,EVERY, --clocks GHZ,GHZ[,GHZ...]. */
+option_taker option_take_codes, option_take_place, option_take_duty, option_take_clocks;
 
 /* option_simulate.c. Values of options that only --simulate takes: names of policies and of schedulers separated by
  * commas, none twice; times of a switch, a migration and a fault; WHO=CLASS; FILE or FILE=CLASS. */

@@ -280,6 +280,23 @@ int option_take_duty(const struct option_row *p, const char *text, struct option
     return 0;
 }
 
+int option_take_clocks(const struct option_row *p, const char *text, struct options *o)
+{
+    struct beside_request *out = &o->beside.request;
+    static const struct burst_unit units[] = {{"", 1}, {"GHz", 1}, {"MHz", 1e-3}};
+    char one[ELEMENT_MAX];
+    for (const char *rest = text; rest != NULL; out->n_clocks++) {
+        rest = next_element(rest, one);
+        if (out->n_clocks == BESIDE_CODES_MAX || !with_unit(one, units, 3, 0.1, 20, &out->clocks[out->n_clocks]))
+            return refuse(BAD_USAGE, "--%s: '%s' is no frequency of 0.1 to 20 GHz, or more than %d; as in 2.8,1.9",
+                          p->name, one, BESIDE_CODES_MAX);
+        for (size_t i = 0; i < out->n_clocks; i++)
+            if (fabs(out->clocks[i] / out->clocks[out->n_clocks] - 1) < 1e-6)
+                return refuse(BAD_USAGE, "--%s: %s is given twice", p->name, one);
+    }
+    return out->n_clocks > 1 ? 0 : refuse(BAD_USAGE, "--%s: two frequencies or more, as in 2.8,1.9", p->name);
+}
+
 /* ---- --quiet-machine, --interference ---- */
 
 /* The index of a name of `length`, or -1. */

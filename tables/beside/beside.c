@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a command costs beside background code, as rows and sentences. */
+/* What a command costs beside background code, or at fixed frequencies, as rows and sentences. */
 #include "tables/beside/beside.h"
 
 #include <math.h>
@@ -26,11 +26,14 @@ enum {
 static const struct table_column columns[] = {
     {"background", "", TABLE_TEXT, true, 0}, {"place", "", TABLE_TEXT, true, 0}, TABLE_LIMITS("cpu_s", "s", 4),
     TABLE_LIMITS("cpu_cost", "", 4),         TABLE_LIMITS("time_s", "s", 4),     TABLE_LIMITS("time_cost", "", 4),
-    TABLE_LIMITS("freq_ghz", "GHz", 3),      {"n", "", TABLE_WHOLE, false, 0}};
+    TABLE_LIMITS("freq_ghz", "GHz", 3),      {"n", "", TABLE_WHOLE, false, 0},   TABLE_LIMITS("stall", "", 4)};
 
 /* The words of rows that no kernel names. */
 #define NOTHING "nothing"
 #define AGAIN " again"
+/* With clocks: the row of no fixed frequency, and the place. */
+#define AS_SET "as set"
+#define ALONE "alone"
 
 struct payload beside_narrow(const struct payload *wide, unsigned features)
 {
@@ -58,7 +61,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
         table_set_setting_number(t, "on_us", r->on_us);
         table_set_setting_number(t, "every_us", r->every_us);
     }
-    if (t->n_missing == r->n_codes)
+    if (r->n_clocks == 0 && t->n_missing == r->n_codes)
         return MACHINE_OK;
     struct cell *c = tables_add_cell(out, NULL, NULL, 1, "beside");
     if (!c)
@@ -72,12 +75,13 @@ static void put_row(struct table *rows, const struct beside_request *r, const ch
 {
     table_add_row(rows);
     table_put_text(rows, "background", name);
-    table_put_text(rows, "place", corun_place_names[r->place]);
+    table_put_text(rows, "place", r->n_clocks > 0 ? ALONE : corun_place_names[r->place]);
     estimates_put(rows, "cpu_s", c->cpu_s);
     estimates_put(rows, "cpu_cost", c->cpu_cost);
     estimates_put(rows, "time_s", c->time_s);
     estimates_put(rows, "time_cost", c->time_cost);
     estimates_put(rows, "freq_ghz", c->ghz);
+    estimates_put(rows, "stall", c->stall);
     table_put_number(rows, "n", seen->rounds);
 }
 
@@ -113,9 +117,10 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
                                  .slices = MODEL_SLICES};
     const struct corun modelled = {corun_kernel_run, &model, true};
     struct payload codes[BESIDE_CODES_MAX + 1];
-    const size_t n_codes = codes_that_run(r, x->info.features, codes);
+    const size_t n_codes = r->n_clocks > 0 ? r->n_clocks : codes_that_run(r, x->info.features, codes);
     struct corun_setup s = {.work = r->work ? r->work : &modelled,
-                            .codes = codes,
+                            .codes = r->n_clocks > 0 ? NULL : codes,
+                            .clocks = r->clocks,
                             .n_codes = n_codes,
                             .on_us = r->on_us,
                             .every_us = r->every_us,
@@ -131,9 +136,11 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     int status = corun_rounds(&s, &seen, err);
     if (status)
         return status;
+    for (size_t i = 0; i < r->n_clocks; i++)
+        snprintf(codes[i].name, sizeof codes[i].name, "%g GHz", r->clocks[i]);
     char again[KERNEL_NAME_MAX + sizeof AGAIN];
     snprintf(again, sizeof again, "%s" AGAIN, codes[0].name);
-    put_row(rows, r, NOTHING, &seen, &seen.of[CORUN_NOTHING]);
+    put_row(rows, r, r->n_clocks > 0 ? AS_SET : NOTHING, &seen, &seen.of[CORUN_NOTHING]);
     put_row(rows, r, codes[0].name, &seen, &seen.of[CORUN_NARROW]);
     put_row(rows, r, again, &seen, &seen.of[CORUN_NULL]);
     for (size_t i = 1; i < n_codes; i++)
@@ -144,6 +151,11 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 /* ---- findings ---- */
 
 enum { ROW_NOTHING, ROW_NARROW, ROW_NULL, ROW_WIDE }; /* in this order */
+
+static bool has_clocks(const struct table *t)
+{
+    return table_says(t, 0, "place", ALONE);
+}
 
 /* True if the limits exclude both that there is no cost and what the null shows. */
 static bool is_cost(const struct estimate *e, double null)
@@ -170,7 +182,7 @@ static void tell_row(FILE *out, const struct table *t, size_t row, const char *t
     const bool limits = isfinite(cpu.lo);
     if (!isfinite(cpu.value) || !name)
         return;
-    fprintf(out, "Beside %s, against %s: ", name, than);
+    fprintf(out, "%s %s, against %s: ", has_clocks(t) ? "At" : "Beside", name, than);
     if (!limits || is_cost(&cpu, table_number(t, ROW_NULL, "cpu_cost")))
         tell_change(out, &cpu, "CPU time");
     else
@@ -198,14 +210,33 @@ static void tell_limits(FILE *out, const struct table *t)
                 200 * widest);
 }
 
+/* The stall share, or that the clock did not follow. */
+static void tell_stall(FILE *out, const struct table *t, size_t row, const char *first)
+{
+    const struct estimate stall = estimates_of_table(t, row, "stall");
+    char text[ESTIMATE_TEXT_MAX];
+    if (isfinite(stall.value))
+        fprintf(out,
+                "Of its cycles at %s, a share of %s does not follow the clock: its stall share (G equation 4.3).\n",
+                first, estimates_text(&stall, 3, text));
+    else
+        fprintf(out,
+                "No stall share: the clock was not fixed, it ran at %.3f and %.3f GHz. A hypervisor, a power limit or "
+                "another program sets it.\n",
+                table_number(t, ROW_NARROW, "freq_ghz"), table_number(t, row, "freq_ghz"));
+}
+
 static void findings(FILE *out, const struct table *t)
 {
     if (t->n_rows < ROW_WIDE)
         return;
     const char *narrow = table_text(t, ROW_NARROW, "background");
-    for (size_t row = ROW_WIDE; row < t->n_rows; row++)
+    for (size_t row = ROW_WIDE; row < t->n_rows; row++) {
         tell_row(out, t, row, narrow ? narrow : "?");
-    tell_row(out, t, ROW_NARROW, NOTHING);
+        if (has_clocks(t))
+            tell_stall(out, t, row, narrow ? narrow : "?");
+    }
+    tell_row(out, t, ROW_NARROW, has_clocks(t) ? AS_SET : NOTHING);
     tell_limits(out, t);
 }
 
@@ -220,7 +251,20 @@ static const struct pivot_field fields[] = {
     {"its CPU\nGHz", "freq_ghz", PIVOT_ALONE, NULL},
     {"runs", "n", PIVOT_PLAIN, NULL},
 };
-static const struct pivot_list views[] = {{.n_names = 1, PIVOT_FIELDS(fields)}};
+static const struct pivot_field clock_fields[] = {
+    {"at", "background", PIVOT_PLAIN, NULL},
+    {"CPU time\ns", "cpu_s", PIVOT_ALONE, NULL},
+    {"cost in CPU time\n% [95 % limits]", "cpu_cost", PIVOT_PERCENT, NULL},
+    {"its CPU\nGHz", "freq_ghz", PIVOT_ALONE, NULL},
+    {"stall share\n[95 % limits]", "stall", PIVOT_PLAIN, NULL},
+    {"runs", "n", PIVOT_PLAIN, NULL},
+};
+static bool is_beside(const struct table *t, size_t row)
+{
+    return !table_says(t, row, "place", ALONE);
+}
+static const struct pivot_list views[] = {{.shows = is_beside, .n_names = 1, PIVOT_FIELDS(fields)},
+                                          {.column = "place", .says = ALONE, .n_names = 1, PIVOT_FIELDS(clock_fields)}};
 
 /* What was run, and where, below the rows. */
 static void print(FILE *out, __attribute__((unused)) bool colour, const struct table *t)
@@ -232,6 +276,8 @@ static void print(FILE *out, __attribute__((unused)) bool colour, const struct t
         [CORUN_PACKAGE] = "all CPUs of the package that may be used, as did the command"};
     const char *command = table_setting(t, "command"), *every = table_setting(t, "every_us");
     size_t place = 0;
+    if (command && has_clocks(t))
+        fprintf(out, "Command: %s, alone on its CPU.\n", command);
     while (place < CORUN_PLACES && t->n_rows > 0 && !table_says(t, 0, "place", corun_place_names[place]))
         place++;
     if (!command || t->n_rows == 0 || place == CORUN_PLACES)
@@ -247,7 +293,8 @@ const struct table_kind table_beside = {
     .title = "What a command costs beside background code",
     .about = "what a command costs beside background code",
     .method = "The command runs beside nothing, twice beside narrow code and beside each wide kernel, in random order "
-              "within a round; costs are ratios within a round (G 3.3.5, equations 3.1 and 3.2).",
+              "within a round; costs are ratios within a round (G 3.3.5, equations 3.1 and 3.2). Or it runs at several "
+              "fixed frequencies; the stall share is that of G equation 4.3.",
     TABLE_KIND_COLUMNS(columns),
     .plan = plan,
     .measure = measure,

@@ -13,7 +13,9 @@ struct beside_request {
     const char *command; /* in words */
     enum corun_place place;
     size_t n_codes;
-    struct payload codes[BESIDE_CODES_MAX]; /* the wide ones: at least one */
+    struct payload codes[BESIDE_CODES_MAX]; /* the wide ones: at least one, or two clocks */
+    size_t n_clocks;
+    double clocks[BESIDE_CODES_MAX]; /* GHz: it runs alone, at these frequencies, which `work` sets */
     double on_us, every_us;                 /* every_us 0: without a pause */
     double seconds;
     unsigned rounds; /* 0: until the limits suffice or the time is over */

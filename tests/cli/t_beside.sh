@@ -28,13 +28,21 @@ verdict "here: status 0" test "$status" -eq 0
 verdict "... it ran once to warm up, then four times in each round" test "$(wc -l <runs)" -eq 13
 verdict "... fewer than six rounds have no limits, which is said" grep -q 'it takes 6 rounds' "$out"
 verdict "... what it prints is not shown" test "$(grep -c '^ran' "$out")" -eq 0
-verdict "... each row has all rounds" test "$(grep -c ',3$' here.csv)" -eq 4
+verdict "... each row has all rounds" test "$(grep -c ',3,,,$' here.csv)" -eq 4
 run --beside 64add --duty 100us,1ms --on same --runs 1 --quiet -- sh -c ': ;'
 verdict "--duty is said" grep -q 'for 100 us of each 1000 us, 64add in between' "$out"
 
 verdict "words are quoted" grep -q "^Command: sh -c ': ;'. Background" "$out"
 run --beside 256fma --runs 6 --on same --machine model:cloud-guest -- 64add
 verdict "a model without counters" test "$status" -eq 0
+
+# at fixed frequencies: adds alone follow the clock
+run --clocks 2.8,1.9 --machine model:xeon-gold-6130 --csv c.csv -- 64add
+verdict "--clocks on a model" test "$status" -eq 0
+verdict "... 64add waits for nothing" \
+    grep -Eq '^Of its cycles at 2.8 GHz, a share of -?0\.00[01] .* does not follow the clock' "$out"
+verdict "... as set, the first twice, the other" test "$(cut -d, -f1,2 c.csv | grep -v '^#' | tail -n +2 | tr '\n' ' ')" = \
+    "as set,alone 2.8 GHz,alone 2.8 GHz again,alone 1.9 GHz,alone "
 
 expect_refusal() {
     what=$1 wanted=$2 text=$3
@@ -59,6 +67,11 @@ expect_refusal "siblings of a model" 3 'none of it can be measured' \
     --beside 512fma --on sibling --machine model:xeon-gold-6130 -- 64add
 expect_refusal "--duty on a model" 3 'none of it can be measured' \
     --beside 512fma --duty 1ms,2ms --machine model:xeon-gold-6130 -- 64add
+refuses "one frequency" 2 'two frequencies or more' --clocks 2.8 -- true
+refuses "a frequency twice" 2 '2.8GHz is given twice' --clocks 2800MHz,2.8GHz -- true
+refuses "no frequency" 2 "'x' is no frequency of 0.1 to 20 GHz" --clocks 2.8,x -- true
+refuses "--clocks with a place" 2 'runs alone, at these frequencies; omit --on' --clocks 2,3 --on same -- true
+refuses "--clocks without a command" 2 'no command; it follows --: --clocks 2,3 -- COMMAND' --clocks 2,3
 refuses "--on without --beside" 2 'use it with --beside KERNEL -- COMMAND' --verdict --on same
 expect_refusal "a command that is too slow" 2 'a run takes .* rounds of .* use a shorter command' \
     --beside 64add --seconds 0.1 --on same -- sleep 0.3

@@ -186,6 +186,22 @@ refuses "a frequency that is not offered" 3 '4 GHz cannot be set: cpufreq/policy
     --transition 64add:128or --turbo off --fixed-frequency 4
 verdict "... and nothing is changed" as_before
 
+# a command at two frequencies, in turn; these files change nothing about the clock
+fresh
+export work policy
+run --clocks 2,1.2 --turbo off --runs 6 --quiet --csv clocks.csv -- \
+    sh -c '(cat "$policy/scaling_min_freq" && echo) >>"$work/clocks"; i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done'
+verdict "--clocks: status 0" test "$status" -eq 0
+verdict "... each frequency was in force while the command ran" \
+    test "$(grep . "$work/clocks" | sort | uniq -c | tr -s ' \n' ' ')" = " 6 1200000 13 2000000 6 800000 "
+verdict "... a clock that does not follow is said" grep -q '^No stall share: the clock was not fixed, it ran at' "$out"
+verdict "... and has no stall share" grep -q '^1.2 GHz,alone,.*,6,,,$' clocks.csv
+verdict "... and all is put back" as_before
+run --clocks 2,4 -- true
+verdict "a frequency that is not offered, after one that is" \
+    grep -q '4 GHz cannot be set: cpufreq/policy0 allows 0.8 to 3.7 GHz' "$out"
+verdict "... and nothing stays changed" as_before
+
 # it cannot say what it wants to, for nobody reads: it is ended, but not before everything is put back
 for signal in INT TERM; do
     fresh

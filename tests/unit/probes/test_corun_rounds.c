@@ -8,7 +8,7 @@
 
 /* Work of 10 ms on a guest whose clock drifts by a fifth and whose runs scatter; wide code costs more. */
 struct guest {
-    double cost512, scatter;
+    double cost512, scatter, stall; /* the last: a share of its cycles at 2.8 GHz, with clocks */
     unsigned runs, stop_after, beside_nothing;
 };
 
@@ -25,6 +25,10 @@ static int guest_run(void *data, const struct corun_background *b, struct corun_
     out->cpu_s = 0.01 * drift * (1 + g->scatter * noise) * (width == 512 ? 1 + g->cost512 : 1);
     out->time_s = out->cpu_s * (width ? 2 : 1);
     out->ghz = 3 / drift;
+    if (b->fixed_ghz > 0) {
+        out->ghz = b->fixed_ghz / drift;
+        out->cpu_s *= (1 - g->stall) * 2.8 / b->fixed_ghz + g->stall / drift;
+    }
     return MACHINE_OK;
 }
 
@@ -126,6 +130,26 @@ TEST(test_what_fails_and_who_stops)
     s.progress = at_once;
     assert_int_equal(corun_rounds(&s, &r, &err), MACHINE_FAILED);
     assert_int_equal(g.runs, 2);
+}
+
+TEST(test_stall_shares_are_given_back)
+{
+    static const double clocks[] = {2.8, 1.9, 2.82};
+    for (double stall = 0; stall <= 1; stall += 0.25) {
+        struct guest g = {.scatter = 0.02, .stall = stall};
+        const struct corun work = {guest_run, &g, true};
+        struct corun_setup s = setup_of(&work, NULL);
+        struct corun_result r;
+        struct machine_error err;
+        s.clocks = clocks;
+        assert_int_equal(corun_rounds(&s, &r, &err), MACHINE_OK);
+        const struct estimate *share = &r.of[CORUN_WIDE].stall;
+        assert_close(share->value, stall, 0.025);
+        assert_true(share->lo <= stall && share->hi >= stall);
+        assert_true(isnan(r.of[CORUN_WIDE + 1].stall.value)); /* a hundredth is no other clock */
+        assert_true(isnan(r.of[CORUN_NARROW].stall.value));
+        assert_close(r.of[CORUN_WIDE].cpu_cost.value, (1 - stall) * (2.8 / 1.9 - 1), 0.02);
+    }
 }
 
 /* ---- a kernel on a model as the work ---- */
