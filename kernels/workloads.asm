@@ -81,16 +81,17 @@ WORKLOAD workload_branch
 %define LOADS           16      ; WORKLOAD_LOADS
 %define MIX_SHIFT       7
 
-WORKLOAD workload_load
+; What both kinds of loads begin with, and the next load's line in r10.
+%macro LOADS_BEGIN 0
     mov     r8, 0x9e3779b97f4a7c15
     mov     r9, 0xbf58476d1ce4e5b9
     shr     rdx, LINE_SHIFT
     imul    rcx, rcx, LOADS
     imul    rcx, r8             ; i times an odd number
-    xor     eax, eax            ; sum
+    xor     eax, eax            ; sum, or what was loaded last
     align   64
-.block:
-    %rep LOADS
+%endmacro
+%macro NEXT_LINE 0
     mov     r10, rcx
     add     rcx, r8
     and     r10, rdx
@@ -103,7 +104,29 @@ WORKLOAD workload_load
     shr     r11, MIX_SHIFT
     xor     r10, r11
     shl     r10, LINE_SHIFT
+%endmacro
+
+WORKLOAD workload_load
+    LOADS_BEGIN
+.block:
+    %rep LOADS
+    NEXT_LINE
     add     rax, [rsi + r10]
+    %endrep
+    dec     rdi
+    jnz     near .block
+.end:
+    RETURN
+
+; The same lines, each load's address waiting for the value before it, which is 0: the lines are computed ahead, so that
+; a load takes its latency and nothing else.
+WORKLOAD workload_chase
+    LOADS_BEGIN
+.block:
+    %rep LOADS
+    NEXT_LINE
+    add     r10, rsi
+    mov     rax, [r10 + rax]
     %endrep
     dec     rdi
     jnz     near .block

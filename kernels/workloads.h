@@ -10,8 +10,8 @@
 /*
  * Runs `rounds` rounds (>= 1) of the workload, the first of which has the number `first`. `buffer` and `mask`: of those
  * with memory operands, a buffer aligned to 64 bytes and its size - 1, a power of two (>= 64) less one. Only
- * WORKLOAD_LOAD and WORKLOAD_SPOIL look at `first`, only the former at the buffer. Returns a value that depends on all
- * that was computed, so that a test can check it: the same for the same arguments and contents.
+ * WORKLOAD_LOAD, WORKLOAD_CHASE and WORKLOAD_SPOIL look at `first`, only the former two at the buffer. Returns a value
+ * that depends on all that was computed, so that a test can check it: the same for the same arguments and contents.
  */
 typedef uint64_t workload_fn(uint64_t rounds, const void *buffer, uint64_t mask, uint64_t first);
 
@@ -27,12 +27,15 @@ enum workload_number {
     WORKLOAD_LOAD,
     /* fills the branch predictor: a round is WORKLOAD_BRANCHES branches of its own, at random; no result counts */
     WORKLOAD_SPOIL,
+    /* chase@mem: as WORKLOAD_LOAD, but each load waits for the one before it, whose value is part of its address: the
+     * buffer must be all zeros. Not in the kernel module */
+    WORKLOAD_CHASE,
     WORKLOADS
 };
 enum { WORKLOAD_LOADS = 16, WORKLOAD_BRANCHES = 4096 };
 
 struct workload {
-    const char *name; /* "register", "branch", "load@mem", "spoil" */
+    const char *name; /* "register", "branch", "load@mem", "spoil", "chase@mem" */
     workload_fn *run;
 };
 /* kernels/workloads.c: by its number. */

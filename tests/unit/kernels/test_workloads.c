@@ -113,6 +113,31 @@ TEST(test_every_line_has_its_turn)
     free(buffer);
 }
 
+/* The chase reads the lines in the order of load@mem: where the line that a round reads last holds the size of the
+ * buffer, that comes back; any other would send the next load past the buffer, where zeros are. */
+TEST(test_the_chase_reads_the_same_lines)
+{
+    enum { SIZE = 64 * 256 };
+    char *buffer = aligned_alloc(64, 2 * SIZE);
+    assert_non_null(buffer);
+    memset(buffer, 0, 2 * SIZE);
+    for (uint64_t first = 5; first < 9; first++) {
+        size_t came_back = 0;
+        assert_int_equal(run(WORKLOAD_CHASE, 3, buffer, SIZE - 1, first), 0);
+        for (size_t line = 0; line < SIZE / 64; line++) {
+            uint64_t *word = (uint64_t *)(void *)(buffer + 64 * line);
+            *word = SIZE;
+            const uint64_t chased = run(WORKLOAD_CHASE, 1, buffer, SIZE - 1, first);
+            const uint64_t loaded = run(WORKLOAD_LOAD, 1, buffer, SIZE - 1, first);
+            assert_true(chased == 0 || (chased == SIZE && loaded == SIZE));
+            came_back += chased == SIZE;
+            *word = 0;
+        }
+        assert_int_equal(came_back, 1);
+    }
+    free(buffer);
+}
+
 /* ---- the code ---- */
 
 struct seen_loop {
@@ -124,7 +149,7 @@ struct seen_loop {
  * fused to it. */
 static void see_instruction(struct seen_loop *s, uint64_t fused, uint64_t next, const char *text)
 {
-    static const char load[] = "add    (%rsi,%r10,1),%rax";
+    static const char load[] = "add    (%rsi,%r10,1),%rax", chase[] = "mov    (%r10,%rax,1),%rax";
     s->instructions++;
     s->divisions += strncmp(text, "div ", 4) == 0;
     if (text[0] == 'j') {
@@ -134,6 +159,9 @@ static void see_instruction(struct seen_loop *s, uint64_t fused, uint64_t next, 
         s->crossing += fused / 32 != next / 32;
     } else if (strncmp(text, load, sizeof load - 1) == 0) {
         s->loads++;
+    } else if (strncmp(text, chase, sizeof chase - 1) == 0) {
+        s->loads++;
+        s->waits = true;
     } else {
         s->waits |= strstr(text, "%rax") != NULL || strstr(text, "%eax") != NULL;
         s->others += (strchr(text, '(') != NULL && strncmp(text, "lea", 3) != 0) || strncmp(text, "call", 4) == 0 ||
@@ -206,6 +234,12 @@ TEST(test_loops)
     assert_int_equal(s.loads, WORKLOAD_LOADS);
     assert_int_equal(s.others, 0);
     assert_false(s.waits);
+    assert_int_equal(s.jumps, 1);
+    assert_int_equal(s.crossing, 0);
+    s = see_loop(in, "workload_chase");
+    assert_int_equal(s.loads, WORKLOAD_LOADS);
+    assert_int_equal(s.others, 0);
+    assert_true(s.waits);
     assert_int_equal(s.jumps, 1);
     assert_int_equal(s.crossing, 0);
     s = see_loop(in, "workload_spoil");
