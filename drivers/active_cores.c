@@ -147,6 +147,9 @@ static int pick(struct search *s, const struct machine_setup *setup, struct cpu_
     count_near(s, out);
     if (setup->siblings)
         add_siblings(s, out);
+    if (setup->siblings && out->n == 0)
+        return machine_fail(s->err, MACHINE_CANNOT, "enable hyper-threading, or leave --siblings out",
+                            "CPU %d has no sibling thread that this process may use", s->cpu);
     return MACHINE_OK;
 }
 

@@ -69,15 +69,22 @@ struct machine;
 struct rated_limits; /* drivers/rated_limits.h */
 
 /* Trials: one piece of code runs again and again, and each run is timed. */
+struct trial_branches {
+    uint64_t all, mispredicted; /* retired, in user mode */
+};
 enum trials_before { TRIALS_NOTHING, TRIALS_SPOIL, TRIALS_IBPB }; /* the branch predictor, before each trial */
 struct trials_request {
     enum workload_number workload;
     enum trials_before before;
-    size_t bytes;            /* of the buffer, a power of two, 64 or more; 0 where the workload needs none */
-    double trial_us;         /* about so long; the number of rounds is determined first, and is the same in all */
-    unsigned trials;         /* 1 to 100000 */
-    bool masked;             /* with interrupts masked: only the helper; a trial then takes 5 ms at most */
-    int (*stop)(void *data); /* called now and then; may be NULL */
+    size_t bytes;    /* of the buffer, a power of two, 64 or more; 0 where the workload needs none */
+    double trial_us; /* about so long; the number of rounds is determined first, and is the same in all */
+    unsigned trials; /* 1 to 100000 */
+    bool masked;     /* with interrupts masked: only the helper; a trial then takes 5 ms at most */
+    /* the core idles for so long before the first trial, 0 to 1e4; if it does, durations are ns even where cycles are
+     * counted, which do not show how fast they pass */
+    double idle_ms;
+    struct trial_branches *branches; /* filled for each trial if they can be counted; NULL: not wanted */
+    int (*stop)(void *data);         /* called now and then; may be NULL */
     void *data;
 };
 /* Interruptions of all trials together; NaN where they cannot be counted. */
@@ -92,6 +99,7 @@ struct trials_seen {
      * until the end of the time for which interrupts may be masked */
     unsigned discarded;
     struct trials_between between;
+    char uncounted[300]; /* why `branches` was not filled, and the remedy; "": it was, or not wanted */
 };
 
 /* The first use of a unit after an idle time, which is spent on scalar code. */

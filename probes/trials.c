@@ -46,7 +46,7 @@ static int third_cache_bytes(const struct cpu_caches *c, uint64_t *bytes, struct
     return MACHINE_OK;
 }
 
-static int memory_bytes(const struct cpu_caches *c, uint64_t *bytes, struct machine_error *err)
+static int memory_bytes(const struct cpu_caches *c, bool beyond, uint64_t *bytes, struct machine_error *err)
 {
     uint64_t last = c->l3 ? c->l3 : c->l2 ? c->l2 : c->l1;
 
@@ -55,7 +55,7 @@ static int memory_bytes(const struct cpu_caches *c, uint64_t *bytes, struct mach
     *bytes = fewer_of(two_above(4 * last), BYTES_MOST);
     if (c->memory > 0)
         *bytes = fewer_of(*bytes, two_below(c->memory / 4));
-    if (*bytes <= 2 * last) {
+    if (beyond && *bytes <= 2 * last) {
         return machine_fail(err, MACHINE_CANNOT, "free some memory",
                             "a buffer of %llu MiB (at most 1 GiB, and a quarter of the free memory) is not enough "
                             "larger than the last-level cache, %llu MiB",
@@ -71,8 +71,8 @@ int trials_bytes(const struct cpu_caches *c, enum trials_place place, size_t *by
 
     if (place == TRIALS_L3)
         status = third_cache_bytes(c, &found, err);
-    else if (place == TRIALS_MEMORY)
-        status = memory_bytes(c, &found, err);
+    else if (place == TRIALS_MEMORY || place == TRIALS_SIZE)
+        status = memory_bytes(c, place == TRIALS_MEMORY, &found, err);
     else if (place != TRIALS_NOWHERE && own < 1024)
         status = refuse_place("the size of this cache is unknown", err);
     else if (place != TRIALS_NOWHERE)
@@ -86,13 +86,20 @@ static int trials_prepared(struct machine *m, const struct trials_setup *s, stru
 {
     struct trials_request request = s->request;
     struct machine_info info;
+    size_t bytes;
 
     m->ops->info(m, &info);
-    int status = trials_bytes(&info.caches, s->place, &request.bytes, err);
+    int status = trials_bytes(&info.caches, s->place, &bytes, err);
     if (status != MACHINE_OK)
         return status;
-    out->bytes = request.bytes;
-    return m->ops->trials(m, &request, out->duration, &out->seen, err);
+    if (s->place == TRIALS_SIZE && request.bytes > bytes)
+        return MACHINE_OK;
+    out->bytes = request.bytes = s->place == TRIALS_SIZE ? request.bytes : bytes;
+    request.branches = out->branches;
+    status = m->ops->trials(m, &request, out->duration, &out->seen, err);
+    if (out->seen.uncounted[0] != '\0')
+        out->branches = NULL;
+    return status;
 }
 
 int trials_measure(struct machine *m, const struct trials_setup *s, struct trials_result *out,
@@ -108,9 +115,12 @@ int trials_measure(struct machine *m, const struct trials_setup *s, struct trial
     setup.max_samples = 1;
     setup.counters = NULL;
     setup.n_counters = 0;
-    out->duration = calloc(s->request.trials ? s->request.trials : 1, sizeof *out->duration);
+    const size_t n = s->request.trials ? s->request.trials : 1;
+    out->duration = calloc(n, sizeof *out->duration + sizeof *out->branches);
     if (!out->duration)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    if (s->request.workload == WORKLOAD_BRANCH)
+        out->branches = (struct trial_branches *)(void *)(out->duration + n);
     int status = m->ops->prepare(m, &setup, err);
     if (status == MACHINE_OK) {
         status = trials_prepared(m, s, out, err);

@@ -143,6 +143,7 @@ static void report_trials(struct helper *h, const struct trials_tally *so_far, c
         .smis = so_far->counted & CHARACTERIZE_COUNTED_SMIS ? so_far->smis : NAN,
     };
     seen->discarded = so_far->given_up;
+    snprintf(seen->uncounted, sizeof seen->uncounted, "with interrupts masked the kernel module counts cycles alone");
     if (so_far->given_up > 0) {
         native_note(&h->native,
                     "a hypervisor or firmware held the CPU in %u masked trials until their 5 ms were over: they are "

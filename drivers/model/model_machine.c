@@ -374,6 +374,25 @@ double model_trial_cycles(const struct machine *m, double trial_us)
     return ceil(trial_us * 1000 * model_ghz(&s->model, 0, 1));
 }
 
+const double model_ramp_shares[MODEL_RAMP_STEPS] = {0.4, 0.6, 0.8, 1};
+
+/* Cycles of a round. */
+static double round_cycles(const struct trials_request *r)
+{
+    if (r->workload != WORKLOAD_CHASE)
+        return ROUND_CYCLES;
+    return WORKLOAD_LOADS * (r->bytes <= model_caches.l1   ? MODEL_L1_CYCLES
+                             : r->bytes <= model_caches.l2 ? MODEL_L2_CYCLES
+                             : r->bytes <= model_caches.l3 ? MODEL_L3_CYCLES
+                                                           : MODEL_MEMORY_CYCLES);
+}
+
+/* So long after it began to work after idling, us. */
+static double ramp_share(double us)
+{
+    return model_ramp_shares[(size_t)fmin(MODEL_RAMP_STEPS - 1, us / MODEL_RAMP_EVERY_US)];
+}
+
 /* The share by which a trial takes longer than a warm one. */
 static double longer(const struct trials_request *r, unsigned i, struct model_random *random)
 {
@@ -383,7 +402,7 @@ static double longer(const struct trials_request *r, unsigned i, struct model_ra
         return MODEL_CLEARED;
     if (r->workload == WORKLOAD_BRANCH && i < MODEL_TRIALS_TO_LEARN)
         return (MODEL_TRIALS_TO_LEARN - i) / 1000.0;
-    if (r->workload != WORKLOAD_LOAD || r->bytes <= model_caches.l1)
+    if ((r->workload != WORKLOAD_LOAD && r->workload != WORKLOAD_CHASE) || r->bytes <= model_caches.l1)
         return 0;
     return model_random_normal(random) * (r->bytes <= model_caches.l2   ? MODEL_L2_SIGMA
                                           : r->bytes <= model_caches.l3 ? MODEL_L3_SIGMA
@@ -394,7 +413,8 @@ int model_trials(struct machine *m, const struct trials_request *r, double *dura
                  struct machine_error *err)
 {
     const struct model_state *s = m->state;
-    const double cycles = model_trial_cycles(m, r->trial_us), us_per_cycle = r->trial_us / cycles;
+    double cycles = model_trial_cycles(m, r->trial_us);
+    const double us_per_cycle = r->trial_us / cycles, rounds = ceil(cycles / round_cycles(r));
     struct model_random random;
     double now = 0, due;
 
@@ -404,10 +424,18 @@ int model_trials(struct machine *m, const struct trials_request *r, double *dura
         return machine_fail(err, MACHINE_BAD_INPUT, "use a shorter --observe",
                             "with interrupts masked a trial takes %d us at most", MASKED_MOST_US);
     model_random_init(&random, s->setup.seed, 0, TRIALS_STREAM);
-    *seen = (struct trials_seen){.cycles = true, .resolution = 1, .rounds = (uint64_t)ceil(cycles / ROUND_CYCLES)};
+    *seen = (struct trials_seen){.cycles = r->idle_ms == 0, .resolution = 1, .rounds = (uint64_t)rounds};
+    if (r->workload == WORKLOAD_CHASE)
+        cycles = rounds * round_cycles(r);
     due = MODEL_INTERRUPT_EVERY_US * model_random_uniform(&random);
     for (unsigned i = 0; i < r->trials; i++) {
-        duration[i] = cycles + rint(cycles * longer(r, i, &random));
+        const double more = rint(cycles * longer(r, i, &random)), slower = r->idle_ms > 0 ? ramp_share(now) : 1;
+        if (r->branches)
+            r->branches[i] = (struct trial_branches){
+                (uint64_t)(cycles / MODEL_BRANCH_CYCLES),
+                (uint64_t)(cycles / MODEL_BRANCH_CYCLES / MODEL_MISPREDICTED_ONE_IN +
+                           more / MODEL_MISPREDICTED_CYCLES)};
+        duration[i] = (cycles + more) / slower;
         now += duration[i] * us_per_cycle;
         for (; now > due; due += MODEL_INTERRUPT_EVERY_US) {
             if (r->masked)
@@ -416,6 +444,8 @@ int model_trials(struct machine *m, const struct trials_request *r, double *dura
             now += MODEL_INTERRUPT_CYCLES * us_per_cycle;
             seen->between.interrupts++;
         }
+        if (r->idle_ms > 0)
+            duration[i] *= us_per_cycle * 1000;
         if (i % STOP_EVERY == 0 && r->stop && r->stop(r->data))
             return machine_fail(err, MACHINE_FAILED, "", "stopped");
     }

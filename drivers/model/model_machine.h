@@ -94,6 +94,16 @@ enum { MODEL_TRIALS_TO_LEARN = 5 };
 #define MODEL_L3_SIGMA 2e-4
 #define MODEL_MEMORY_SIGMA 4e-4
 
+/* Cycles of a load that waits for the one before it, from L1, L2, L3 and memory. */
+enum { MODEL_L1_CYCLES = 5, MODEL_L2_CYCLES = 14, MODEL_L3_CYCLES = 68, MODEL_MEMORY_CYCLES = 260 };
+/* A trial of WORKLOAD_BRANCH has a branch in so many cycles, and mispredicts one in so many of them even when warm;
+ * what it takes longer otherwise is so many cycles for each further one. */
+enum { MODEL_BRANCH_CYCLES = 4, MODEL_MISPREDICTED_ONE_IN = 1600, MODEL_MISPREDICTED_CYCLES = 20 };
+/* After idling a core runs at the first of these shares of its frequency, and every so often at the next one, as V's
+ * figure 5-1 has it. */
+enum { MODEL_RAMP_STEPS = 4, MODEL_RAMP_EVERY_US = 8000 };
+extern const double model_ramp_shares[MODEL_RAMP_STEPS];
+
 /* Bytes of the caches of a Xeon Gold 6130 (16 cores share 22 MB), and of 96 GB of memory. */
 extern const struct cpu_caches model_caches;
 

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "drivers/native/huge_buffer.h"
 
 /* The most trials that a request may have, and how often the caller's stop() is called: nobody notices a fiftieth of a
  * second. */
-enum { TRIALS_MOST = 100000, STOP_EVERY_US = 20000 };
+enum { TRIALS_MOST = 100000, STOP_EVERY_US = 20000, IDLE_MS_MOST = 10000 };
 /* A trial that takes so much longer than it should was no trial: no scheduler holds a thread that long. So many of them
  * are repeated. */
 static const double STANDSTILL_S = 1;
@@ -35,7 +36,8 @@ int trials_check(const struct native *s, const struct trials_request *r, struct 
                             "an indirect branch predictor barrier is a write to MSR 49H, which only the kernel may do");
     }
     if (r->trials == 0 || r->trials > TRIALS_MOST || !(r->trial_us > 0 && r->trial_us <= 1e7) ||
-        (r->bytes & (r->bytes - 1)) != 0 || (r->workload == WORKLOAD_LOAD && r->bytes < 64)) {
+        !(r->idle_ms >= 0 && r->idle_ms <= IDLE_MS_MOST) || (r->bytes & (r->bytes - 1)) != 0 ||
+        ((r->workload == WORKLOAD_LOAD || r->workload == WORKLOAD_CHASE) && r->bytes < 64)) {
         return machine_fail(err, MACHINE_BAD_INPUT, "1 to 100000 trials of at most 10 s",
                             "%u trials of %g us with a buffer of %zu bytes cannot be run", r->trials, r->trial_us,
                             r->bytes);
@@ -55,7 +57,7 @@ static int buffer_make(const struct trials_request *r, struct huge_buffer *b, st
     if (status != MACHINE_OK)
         return status;
     for (size_t done = 0, part = (size_t)64 << 20; done < r->bytes; done += part) {
-        memset((char *)b->start + done, 1, r->bytes - done < part ? r->bytes - done : part);
+        memset((char *)b->start + done, r->workload != WORKLOAD_CHASE, r->bytes - done < part ? r->bytes - done : part);
         if (r->stop != NULL && r->stop(r->data)) {
             huge_buffer_free(b);
             return machine_fail(err, MACHINE_FAILED, "", "stopped");
@@ -227,13 +229,24 @@ void trials_between_since(const struct trials_between *before, struct trials_bet
 
 static uint64_t read_clock(const struct trials_clock *clock)
 {
-    return clock != NULL ? clock->cycles(clock->context) : tsc_now();
+    return clock->cycles != NULL ? clock->cycles(clock->context) : tsc_now();
+}
+
+/* The branches so far; all ones where they cannot be read. */
+static struct trial_branches read_branches(const struct trials_request *r, const struct trials_clock *clock)
+{
+    struct trial_branches now = {COUNTER_MISSING, COUNTER_MISSING};
+
+    if (r->branches != NULL && clock->branches != NULL && !clock->branches(clock->context, &now))
+        now.all = COUNTER_MISSING;
+    return now;
 }
 
 /* The duration of one trial by the clock, and by time stamps including the preparation. */
 struct trials_took {
     uint64_t begin, end; /* on the clock */
     uint64_t ticks;      /* UINT64_MAX where time stamps went back, as after a suspension that resets them */
+    struct trial_branches branches, after; /* so far, at either end */
 };
 
 static struct trials_took run_one(const struct trials_request *r, const struct trials_clock *clock, uint64_t rounds,
@@ -244,9 +257,11 @@ static struct trials_took run_one(const struct trials_request *r, const struct t
 
     if (r->before == TRIALS_SPOIL)
         (void)workload_get(WORKLOAD_SPOIL)->run(TRIALS_SPOIL_ROUNDS, NULL, 0, (uint64_t)i * TRIALS_SPOIL_ROUNDS);
+    took.branches = read_branches(r, clock);
     took.begin = read_clock(clock);
     (void)w->run(rounds, w->buffer, w->mask, first);
     took.end = read_clock(clock);
+    took.after = read_branches(r, clock);
     uint64_t after = tsc_now();
     took.ticks = after > before ? after - before : UINT64_MAX;
     return took;
@@ -255,7 +270,7 @@ static struct trials_took run_one(const struct trials_request *r, const struct t
 static int check_trial(const struct trials_clock *clock, const struct trials_took *t, unsigned i,
                        struct machine_error *err)
 {
-    if (clock != NULL && (t->begin == COUNTER_MISSING || t->end == COUNTER_MISSING)) {
+    if (clock->cycles != NULL && (t->begin == COUNTER_MISSING || t->end == COUNTER_MISSING)) {
         return machine_fail(err, MACHINE_FAILED, "stop other users of the counters (perf, a watchdog)",
                             "the cycle counter was taken away in trial %u", i + 1);
     }
@@ -264,12 +279,26 @@ static int check_trial(const struct trials_clock *clock, const struct trials_too
     return MACHINE_OK;
 }
 
+static void keep_branches(const struct trials_request *r, const struct trials_took *t, unsigned i,
+                          struct trials_seen *seen)
+{
+    if (r->branches == NULL || seen->uncounted[0] != '\0')
+        return;
+    r->branches[i] = (struct trial_branches){t->after.all - t->branches.all,
+                                             t->after.mispredicted - t->branches.mispredicted};
+    if (t->branches.all == COUNTER_MISSING || t->after.all == COUNTER_MISSING)
+        snprintf(seen->uncounted, sizeof seen->uncounted,
+                 "the counters of branches were taken away in trial %u; stop other users of the counters (perf, a "
+                 "watchdog)",
+                 i + 1);
+}
+
 /* A machine that was suspended, or a process that was stopped, says nothing about the core: such a trial is
  * repeated. */
 static int run_all(const struct native *s, const struct trials_request *r, const struct trials_clock *clock,
                    struct trials_work *w, struct trials_seen *seen, double *duration, struct machine_error *err)
 {
-    const double unit = clock != NULL ? 1 : 1e9 / s->tsc.hz;
+    const double unit = clock->cycles != NULL ? 1 : 1e9 / s->tsc.hz;
     const uint64_t patience = (uint64_t)(STOP_EVERY_US * 1e-6 * s->tsc.hz);
     const double standstill = (STANDSTILL_S + 10e-6 * r->trial_us) * s->tsc.hz;
     uint64_t requested = tsc_now();
@@ -285,6 +314,7 @@ static int run_all(const struct native *s, const struct trials_request *r, const
         int status = check_trial(clock, &took, i, err);
         if (status != MACHINE_OK)
             return status;
+        keep_branches(r, &took, i, seen);
         duration[i++] = (double)(took.end - took.begin) * unit;
         if (tsc_now() - requested > patience) {
             if (r->stop != NULL && r->stop(r->data))
@@ -301,6 +331,12 @@ static int run_between(const struct native *s, const struct trials_request *r, c
     const char *proc = strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL;
     struct trials_between before;
 
+    if (r->idle_ms > 0) {
+        const struct timespec idle = {(time_t)(r->idle_ms / 1000), (long)(fmod(r->idle_ms, 1000) * 1e6)};
+        nanosleep(&idle, NULL); /* a signal ends it, and with it the trials */
+        if (r->stop != NULL && r->stop(r->data))
+            return machine_fail(err, MACHINE_FAILED, "", "stopped");
+    }
     trials_between_read(proc, s->cpu, &before);
     int status = run_all(s, r, clock, w, seen, duration, err);
     int cpu = sched_getcpu();
@@ -317,20 +353,27 @@ static int run_between(const struct native *s, const struct trials_request *r, c
 int trials_run(struct native *s, const struct trials_request *r, const struct trials_clock *clock, double *duration,
                struct trials_seen *seen, struct machine_error *err)
 {
+    struct trials_clock used = clock != NULL ? *clock : (struct trials_clock){0};
     struct huge_buffer buffer;
 
-    *seen = (struct trials_seen){.cycles = clock != NULL, .resolution = 1};
+    if (r->idle_ms > 0)
+        used.cycles = NULL;
+    *seen = (struct trials_seen){.cycles = used.cycles != NULL, .resolution = 1};
+    if (r->branches != NULL && used.branches == NULL)
+        snprintf(seen->uncounted, sizeof seen->uncounted, "%s",
+                 used.uncounted != NULL ? used.uncounted
+                                        : "this machine reads no performance counters; use --machine perf or helper");
     int status = trials_check(s, r, err);
     if (status == MACHINE_OK)
         status = buffer_make(r, &buffer, err);
     if (status != MACHINE_OK)
         return status;
-    if (clock == NULL)
+    if (used.cycles == NULL)
         seen->resolution = fmax(1, s->tsc_step) * 1e9 / s->tsc.hz;
     struct trials_work w = {workload_get(r->workload)->run, buffer.start, r->bytes > 0 ? r->bytes - 1 : 0, 0};
     seen->rounds = trials_find_rounds(shortest_ticks, &w, r->trial_us * 1e-6 * s->tsc.hz);
     memset(duration, 0, r->trials * sizeof *duration); /* its pages are there before the first trial */
-    status = run_between(s, r, clock, &w, duration, seen, err);
+    status = run_between(s, r, &used, &w, duration, seen, err);
     huge_buffer_free(&buffer);
     return status;
 }

@@ -7,15 +7,18 @@
 
 #include "drivers/native/native.h"
 
-/* Who counts cycles; NULL where nobody does: time stamps then. */
+/* Who counts what trials take. */
 struct trials_clock {
-    uint64_t (*cycles)(void *context); /* COUNTER_MISSING: it cannot be read just now */
+    uint64_t (*cycles)(void *context); /* COUNTER_MISSING: it cannot be read just now; NULL: nobody, time stamps then */
+    /* since some time; false: they cannot be read just now. NULL: nobody, and `uncounted` says why (NULL: no idea) */
+    bool (*branches)(void *context, struct trial_branches *out);
+    const char *uncounted;
     void *context;
 };
 
 enum { TRIALS_SPOIL_ROUNDS = 4 }; /* of WORKLOAD_SPOIL before each trial */
 
-/* machine_ops.trials for the CPU prepared for. `clock` NULL: time stamps. */
+/* machine_ops.trials for the CPU prepared for. `clock` NULL: nobody counts. */
 int trials_run(struct native *s, const struct trials_request *r, const struct trials_clock *clock, double *duration,
                struct trials_seen *seen, struct machine_error *err);
 

@@ -202,7 +202,7 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
  */
 struct perf_trials_clock {
     const struct perf_samplers *samplers;
-    struct perf_reader reader;
+    struct perf_reader reader, branches;
 };
 
 static uint64_t cpu_cycles(void *context)
@@ -234,7 +234,7 @@ static bool open_clock(const struct perf_system *system, const struct perf_pmu *
         system->close(out->fd);
         return false;
     }
-    *clock = (struct perf_trials_clock){.samplers = system->samplers, .reader = {.n = 1}};
+    clock->reader = (struct perf_reader){.n = 1};
     clock->reader.slot[0].page = out->page;
     for (int attempt = 0; attempt < 3; attempt++) { /* the first reading only finds out how long it was off until now */
         uint64_t before = cpu_cycles(clock);
@@ -248,17 +248,60 @@ static bool open_clock(const struct perf_system *system, const struct perf_pmu *
     return false;
 }
 
+/* ... and the branches that its own code retires, and of these the mispredicted ones: of the thread, in user mode,
+ * which needs no permission beyond that for all else. */
+static bool thread_branches(void *context, struct trial_branches *out)
+{
+    struct perf_trials_clock *c = context;
+    uint64_t words[4];
+
+    c->samplers->read(&c->branches, words);
+    *out = (struct trial_branches){words[2], words[3]};
+    return words[2] != COUNTER_MISSING && words[3] != COUNTER_MISSING;
+}
+
+/* Two counters, or *err says why not. Intel: the architectural events Branch Instruction Retired and Branch Misses
+ * Retired (SDM volume 3B, "Pre-defined Architectural Performance Events"); AMD: PMCx0C2 and PMCx0C3 (PPRs of families
+ * 17H and 19H: Retired Branch Instructions, Retired Branch Instructions Mispredicted). */
+static bool open_branches(const struct perf_system *system, const struct perf_pmu *pmu, const struct native *common,
+                          struct perf_counter out[2], struct perf_trials_clock *clock, struct machine_error *err)
+{
+    const unsigned first = common->id.intel ? 0xc4 : 0xc2;
+    uint64_t ignored[4];
+
+    clock->branches = (struct perf_reader){.n = 2};
+    for (unsigned i = 0; i < 2; i++) {
+        const uint64_t code = event_code_make(first + i, 0);
+        if (perf_counter_open(system, pmu, common->cpu, COUNTER_EVENT, code, &out[i], err) != MACHINE_OK ||
+            perf_counter_check(system, &out[i], COUNTER_EVENT, code, 2, err) != MACHINE_OK)
+            return false;
+        clock->branches.slot[i].page = out[i].page;
+    }
+    system->samplers->read(&clock->branches, ignored); /* for how long they were off until now does not matter */
+    return true;
+}
+
 int perf_trials(const struct perf_system *system, const struct perf_pmu *pmu, struct native *common,
                 const struct trials_request *r, double *duration, struct trials_seen *seen, struct machine_error *err)
 {
-    struct perf_counter counter;
-    struct perf_trials_clock clock;
-    const struct trials_clock reader = {cpu_cycles, &clock};
+    struct perf_counter counter = {.page = NULL}, branches[2] = {{.page = NULL}, {.page = NULL}};
+    struct perf_trials_clock clock = {.samplers = system->samplers};
+    struct trials_clock reader = {.context = &clock};
+    char why[300];
 
-    if (!common->prepared || !open_clock(system, pmu, common->cpu, &counter, &clock))
-        return trials_run(common, r, NULL, duration, seen, err);
+    if (common->prepared && open_clock(system, pmu, common->cpu, &counter, &clock))
+        reader.cycles = cpu_cycles;
+    if (common->prepared && r->branches != NULL) {
+        reader.uncounted = why;
+        if (open_branches(system, pmu, common, branches, &clock, err))
+            reader.branches = thread_branches;
+        else
+            snprintf(why, sizeof why, "%.190s; %.100s", err->text, err->remedy);
+    }
     int status = trials_run(common, r, &reader, duration, seen, err);
     perf_counter_close(system, &counter);
+    for (unsigned i = 0; i < 2; i++)
+        perf_counter_close(system, &branches[i]);
     return status;
 }
 

@@ -80,6 +80,15 @@ TEST(limits)
     refused((struct cpu_caches){.memory = M}, TRIALS_MEMORY, "the sizes of this CPU's caches are unknown");
 }
 
+/* The largest size of a sweep is that of memory, also where that is not far beyond the cache. */
+TEST(sweeps_end)
+{
+    assert_int_equal(bytes_of((struct cpu_caches){.l3 = 32 * M, .memory = 16000 * M}, TRIALS_SIZE), 128 * M);
+    assert_int_equal(bytes_of((struct cpu_caches){.l3 = 1152 * M, .memory = 900000 * M}, TRIALS_SIZE), 1024 * M);
+    assert_int_equal(bytes_of((struct cpu_caches){.l3 = 32 * M, .memory = 200 * M}, TRIALS_SIZE), 32 * M);
+    refused((struct cpu_caches){.memory = M}, TRIALS_SIZE, "the sizes of this CPU's caches are unknown");
+}
+
 TEST(no_trials)
 {
     const struct machine_ops none = {0};

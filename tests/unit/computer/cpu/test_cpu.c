@@ -341,6 +341,13 @@ TEST(test_siblings_are_busy_only_where_requested)
     expect_listed(r, -1, order, 5, 3, true, "2 7 5 10 15"); /* 10 and 5 are no other cores */
     look(r, "2,5,7,10,13");
     expect_listed(r, -1, order, 3, 3, true, "2 7 5 10"); /* 15 is not allowed */
+    look(r, "7,10");                                     /* nobody is busy, as if none had been requested */
+    const struct machine_setup s = {.cpu = 7, .active_cores = 1, .siblings = true};
+    struct cpu_corunners chosen;
+    struct machine_error err;
+    assert_int_equal(active_cores_pick(r->root, &r->view, 7, &s, &chosen, &err), MACHINE_CANNOT);
+    assert_string_equal(err.text, "CPU 7 has no sibling thread that this process may use");
+    assert_null(chosen.cpus);
 }
 
 static void refuse_list(struct rig *r, int cpu, int a, int b, const char *why)

@@ -7,6 +7,8 @@
 #include "tests/support/random_numbers.h"
 #include "tests/support/test.h"
 
+#include <time.h>
+
 /* ---- what came between ---- */
 
 static double interrupts_of(const char *text, int cpu)
@@ -150,7 +152,20 @@ TEST(on_this_processor)
         /* a clock that was slower while rounds were found, or a predictor that knew the branches then */
         assert_true(least > 10000 && least < 500000);
     }
-    struct stopping stop = {0, 2};
+    /* idle, then in ns; branches are not to be counted here */
+    struct trial_branches branches[60];
+    struct timespec before, after;
+    r = (struct trials_request){
+        .workload = WORKLOAD_BRANCH, .trial_us = 50, .trials = 60, .idle_ms = 250, .branches = branches};
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    assert_int_equal(m.ops->trials(&m, &r, duration, &seen, &err), MACHINE_OK);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    assert_true((double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec) >= 0.25);
+    assert_non_null(strstr(seen.uncounted, "reads no performance counters"));
+    struct stopping stop = {0, 0};
+    r.stop = stop_after, r.data = &stop;
+    assert_int_equal(m.ops->trials(&m, &r, duration, &seen, &err), MACHINE_FAILED);
+    stop = (struct stopping){0, 2};
     r = (struct trials_request){
         .workload = WORKLOAD_REGISTER, .trial_us = 30000, .trials = 60, .stop = stop_after, .data = &stop};
     assert_int_equal(m.ops->trials(&m, &r, duration, &seen, &err), MACHINE_FAILED);
@@ -163,6 +178,9 @@ TEST(on_this_processor)
         {.workload = WORKLOAD_LOAD, .trial_us = 1, .trials = 1, .bytes = 0},
         {.workload = WORKLOAD_LOAD, .trial_us = 1, .trials = 1, .bytes = 65},
         {.workload = WORKLOAD_REGISTER, .trial_us = 1, .trials = 100001},
+        {.workload = WORKLOAD_CHASE, .trial_us = 1, .trials = 1, .bytes = 0},
+        {.workload = WORKLOAD_REGISTER, .trial_us = 1, .trials = 1, .idle_ms = -1},
+        {.workload = WORKLOAD_REGISTER, .trial_us = 1, .trials = 1, .idle_ms = 10001},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         assert_int_equal(m.ops->trials(&m, &refused[i], duration, &seen, &err), MACHINE_BAD_INPUT);
@@ -177,6 +195,30 @@ TEST(on_this_processor)
     m.ops->close(&m);
 }
 
+/* Loads that wait for each other take the longer the farther away they are. */
+TEST(a_chase_on_this_processor)
+{
+    struct machine m;
+    struct machine_error err;
+    struct machine_setup setup = {.cpu = -1, .active_cores = 1, .period_us = 1, .max_samples = 1};
+    double ns[2], duration[60];
+    if (machine_open_timing(&m, &err) != MACHINE_OK)
+        skip();
+    assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_OK);
+    for (int i = 0; i < 2; i++) {
+        struct trials_request r = {
+            .workload = WORKLOAD_CHASE, .bytes = i ? 64 << 20 : 4096, .trial_us = 200, .trials = 60};
+        struct trials_seen seen;
+        assert_int_equal(m.ops->trials(&m, &r, duration, &seen, &err), MACHINE_OK);
+        ns[i] = INFINITY;
+        for (size_t k = 0; k < 60; k++)
+            ns[i] = fmin(ns[i], duration[k] / (double)seen.rounds / WORKLOAD_LOADS);
+    }
+    m.ops->close(&m);
+    assert_true(ns[0] > 0.3 && ns[0] < 10); /* 4 or 5 cycles */
+    assert_true(ns[1] > 3 * ns[0]);
+}
+
 /* A counter that is there except for one of its readings. */
 struct lossy_counter {
     unsigned read, missing;
@@ -188,6 +230,38 @@ static uint64_t lossy_cycles(void *context)
     return c->read++ == c->missing ? COUNTER_MISSING : 1000 * c->read;
 }
 
+static bool lossy_branches(void *context, struct trial_branches *out)
+{
+    struct lossy_counter *c = context;
+    *out = (struct trial_branches){100 * c->read, c->read};
+    return c->read++ != c->missing;
+}
+
+/* Branches that cannot be read once are not reported, and the trials go on. */
+TEST(branches_that_are_taken_away)
+{
+    struct native s = {.sys = "/nowhere", .tsc = {.hz = 2e9}, .prepared = true};
+    struct trial_branches branches[3];
+    const struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 5, .trials = 3, .branches = branches};
+    for (unsigned missing = 2; missing < 7; missing += 1 + (missing == 3) * 2) {
+        struct lossy_counter counter = {0, missing};
+        const struct trials_clock clock = {.branches = lossy_branches, .context = &counter};
+        struct trials_seen seen;
+        struct machine_error err;
+        double duration[3];
+        s.cpu = sched_getcpu();
+        int status = trials_run(&s, &r, &clock, duration, &seen, &err);
+        if (status != MACHINE_OK) /* moved to another CPU */
+            continue;
+        assert_false(seen.cycles);
+        if (missing < 6)
+            assert_non_null(strstr(seen.uncounted, "taken away in trial 2"));
+        else
+            assert_string_equal(seen.uncounted, "");
+        assert_true(branches[0].all == 100 && branches[0].mispredicted == 1);
+    }
+}
+
 /* A count that is missing before or after a trial gives no duration. */
 TEST(a_counter_that_is_taken_away)
 {
@@ -195,7 +269,7 @@ TEST(a_counter_that_is_taken_away)
     const struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 5, .trials = 3};
     for (unsigned missing = 2; missing < 4; missing++) { /* of the second trial */
         struct lossy_counter counter = {0, missing};
-        const struct trials_clock clock = {lossy_cycles, &counter};
+        const struct trials_clock clock = {.cycles = lossy_cycles, .context = &counter};
         struct trials_seen seen;
         struct machine_error err;
         double duration[3];

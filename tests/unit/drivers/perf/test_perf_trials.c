@@ -67,6 +67,66 @@ TEST(in_cycles)
     assert_true(ratio > 0.6 && ratio < 1.6);
 }
 
+/* ---- branches ---- */
+
+static int refuse_mispredicted(const struct perf_event_attr *attr)
+{
+    return attr->config == 0xc5 ? -ENOENT : 0;
+}
+
+static int refuse_kernel_and_branches(const struct perf_event_attr *attr)
+{
+    return !attr->exclude_kernel ? -EACCES : 0;
+}
+
+/* Counted of the thread in user mode, with cycles or without; else the reason is named. */
+TEST(branches_are_counted)
+{
+    enum { TRIALS = 20 };
+    const struct machine_setup setup = {.cpu = -1, .active_cores = 1, .period_us = 1, .max_samples = 1};
+    struct trial_branches branches[TRIALS];
+    struct trials_seen seen;
+    double duration[TRIALS];
+    struct rig r;
+    const struct trials_request request = {
+        .workload = WORKLOAD_BRANCH, .trial_us = 100, .trials = TRIALS, .branches = branches};
+    memset(&r, 0, sizeof r);
+    fake_pmu_reset();
+    fake_pmu_system(&r.system, &r.leaves);
+    r.system.open_cpu = r.system.open;
+    assert_int_equal(perf_open_at(&r.system, &r.m, &r.err), MACHINE_OK);
+    assert_int_equal(r.m.ops->prepare(&r.m, &setup, &r.err), MACHINE_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        fake_pmu.refuse = i ? refuse_kernel_and_branches : NULL;
+        memset(branches, 0, sizeof branches);
+        assert_int_equal(r.m.ops->trials(&r.m, &request, duration, &seen, &r.err), MACHINE_OK);
+        assert_string_equal(seen.uncounted, "");
+        assert_true(seen.cycles == !i);
+        for (size_t k = 0; k < TRIALS; k++) { /* a fifth of all cycles, which are read within */
+            assert_true(branches[k].all > 1000 && (i || (double)branches[k].all >= duration[k] / 5 - 1));
+            assert_in_range(branches[k].mispredicted, branches[k].all / 100 - 20, branches[k].all / 100 + 20);
+        }
+        assert_int_equal(fake_pmu.closed, fake_pmu.opened);
+    }
+    fake_pmu.refuse = refuse_mispredicted;
+    assert_int_equal(r.m.ops->trials(&r.m, &request, duration, &seen, &r.err), MACHINE_OK);
+    assert_non_null(strstr(seen.uncounted, "cannot count event 0xc5"));
+    assert_non_null(strstr(seen.uncounted, "; do without it"));
+    assert_true(seen.cycles);
+    assert_int_equal(fake_pmu.closed, fake_pmu.opened);
+    /* no room: the second stays without a counter */
+    fake_pmu.refuse = NULL;
+    fake_pmu.programmable = 1;
+    assert_int_equal(r.m.ops->trials(&r.m, &request, duration, &seen, &r.err), MACHINE_OK);
+    assert_non_null(strstr(seen.uncounted, "no hardware counter is free for event 0xc5"));
+    assert_int_equal(fake_pmu.closed, fake_pmu.opened);
+    /* after idling in ns, even where cycles are counted */
+    const struct trials_request idle = {.workload = WORKLOAD_REGISTER, .trial_us = 100, .trials = 5, .idle_ms = 1};
+    assert_int_equal(r.m.ops->trials(&r.m, &idle, duration, &seen, &r.err), MACHINE_OK);
+    assert_false(seen.cycles);
+    r.m.ops->close(&r.m);
+}
+
 static int refuse_kernel(const struct perf_event_attr *attr)
 {
     return attr->exclude_kernel ? 0 : -EACCES;
