@@ -78,7 +78,7 @@ static void find_axes(const struct chart *c, const struct chart_panel *p, struct
     pad(y, 0.08, 0.04);
     if (from_zero && low >= 0)
         y->lo = 0;
-    if (c->one_axis)
+    if (c->one_axis && !p->own_axis)
         *x = (struct axis){c->x_lo, c->x_hi, p->log_x};
     if (p->y_lo < p->y_hi)
         *y = (struct axis){p->y_lo, p->y_hi, y->log_scale};

@@ -240,7 +240,7 @@ static struct place place_of(const struct chart *c, const struct chart_panel *p,
                        .top = top,
                        .left = x + margin_of(c, p, left_of),
                        .right = x + width - margin_of(c, p, right_of),
-                       .axis = last || !c->one_axis};
+                       .axis = last || !c->one_axis || p->own_axis};
     at.area = top + (*p->title ? LINE + 4 : 0) + legend(NULL, p, &at, 0) + 6;
     if (p->kind == CHART_CELLS) {
         at.area += chart_cells_above(p);
@@ -251,12 +251,12 @@ static struct place place_of(const struct chart *c, const struct chart_panel *p,
     return at;
 }
 
-/* The last panel that has a value; SIZE_MAX: there is none. */
-static size_t last_panel(const struct chart *c)
+/* The last panel that has a value, and is over the axis that panels share; SIZE_MAX: there is none. */
+static size_t last_panel(const struct chart *c, bool sharing)
 {
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < c->n_panels; i++)
-        if (!chart_panel_empty(&c->panels[i]))
+        if (!chart_panel_empty(&c->panels[i]) && !(sharing && c->panels[i].own_axis))
             last = i;
     return last;
 }
@@ -265,13 +265,13 @@ static size_t last_panel(const struct chart *c)
 static int place_panels(const struct chart *c, int top, struct place *at, size_t *first)
 {
     int end = top, drawn = 0, columns = c->two_columns ? 2 : 1, width = CHART_WIDTH / columns;
-    size_t last = last_panel(c);
+    size_t last = last_panel(c, true);
     for (size_t i = 0; i < c->n_panels; i++)
         if (!chart_panel_empty(&c->panels[i])) {
             int column = drawn++ % columns;
             *first = drawn == 1 ? i : *first;
             if (column == 0 && drawn > 1)
-                top = end + (c->one_axis ? NARROW_GAP : GAP);
+                top = end + (c->one_axis && !c->panels[i].own_axis ? NARROW_GAP : GAP);
             at[i] = place_of(c, &c->panels[i], i == last, top, column * width, width);
             end = at[i].end > end ? at[i].end : end;
         }
@@ -325,7 +325,7 @@ static void draw_panel(const struct canvas *k, const struct chart_panel *p, cons
             at->axis ? "% h" : "");
     chart_text_put(k->out, at->axis && p->kind != CHART_CELLS ? p->x_label : "", 100);
     fprintf(k->out, " offset 0,0.4 textcolor rgb '%s'\n", ink);
-    if (k->chart->one_axis && p->kind == CHART_LINES)
+    if (k->chart->one_axis && !p->own_axis && p->kind == CHART_LINES)
         draw_spans(k, at);
     chart_panel_draw(k, p, at);
     fputs("unset label\nunset object\nunset arrow\nundefine $*\n", k->out);
@@ -334,7 +334,7 @@ static void draw_panel(const struct canvas *k, const struct chart_panel *p, cons
 int chart_script(const struct chart *c, enum plot_form form, FILE *out, FILE *tips)
 {
     struct place at[CHART_PANELS_MAX];
-    size_t first = 0, last = last_panel(c);
+    size_t first = 0, last = last_panel(c, false);
     int top = TITLE + (*c->subtitle ? LINE : 0) + (c->modelled ? LINE : 0) + 10, rows = 0;
     const bool foot = c->n_spans || *c->note;
     if (last == SIZE_MAX)

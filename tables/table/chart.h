@@ -84,6 +84,7 @@ struct chart_panel {
     char x_label[80], y_label[80];
     char note[300];                        /* a line below the panel */
     bool log_x, log_y, from_zero, whole_x; /* whole_x: tics where there are points */
+    bool own_axis;                         /* the chart's one axis is not its */
     bool apart;        /* series stand a few pixels beside each other, so that equal ones are seen */
     double y_lo, y_hi; /* of the y axis; found from the values where both are 0 */
     int height;        /* pixels; 0: by its contents */
