@@ -105,6 +105,14 @@ verdict "no number of a table is a negative zero" \
 # shellcheck disable=SC2086
 refuses "siblings that do not exist" 3 'no SMT siblings' --table frequency $m --siblings busy
 # shellcheck disable=SC2086
+refuses "... for variability" 3 'no SMT siblings' --table variability $m --siblings busy
+# shellcheck disable=SC2086
+run --table variability $m --runs 300 --csv - --quiet
+verdict "--table variability: a sweep of sizes, the ramp, mispredictions" \
+    test "$(grep -c '^sweep@[0-9]*[KM]iB,quiet,300,cycles,' "$out")" -eq 16 -a \
+    "$(grep -c '^ramp,quiet,300,ns,.*,0\.4,2[0-9.]*,3$' "$out")" -eq 1 -a \
+    "$(grep -c '^branch-warm,quiet,300,cycles,.*,277500,450,173,,,,,$' "$out")" -eq 1
+# shellcheck disable=SC2086
 if command -v gnuplot >/dev/null 2>&1; then
     run --table frequency $m --brief --plot x.png
     verdict "a table as PNG" test "$status" -eq 0 -a "$(left)" = "$work/x.png" -a "$(head -c 4 x.png | tail -c 3)" = PNG

@@ -75,8 +75,10 @@ static const struct {
     {"energy", "kernel!$ freq_ghz!/GHz.3 active_cores! mode!$ watts*/W.2 nj_per_op*/nJ.3 nj_per_lane*/nJ.3 "
                "package_watts*/W.1 idle_watts*/W.1 idle_ghz/GHz.3 counted_cores n discarded"},
     {"voltage", "from!$ to!$ active_cores! time_us!/us.1 volts*/V.4 n level_ghz/GHz.3 note$"},
-    {"variability", "workload!$ refinement!$ trials unit$ mode.1 spread.9 p50.9 p90.9 p99.9 max.9 to_mode resolution.9 "
-                    "interrupts faults switches steal_ms/ms.0 smis discarded"},
+    {"variability",
+     "workload!$ refinement!$ trials unit$ mode.1 spread.9 p50.9 p90.9 p99.9 max.9 to_mode resolution.9 "
+     "interrupts faults switches steal_ms/ms.0 smis discarded branches mispredicted_first mispredicted_last "
+     "bytes per_access.2 start_rate.4 ramp_ms/ms.2 ramp_steps"},
     {"wake", "unit!$ idle_us!/us.2 first_us*/us.4 full_rate_us*/us.2 stage n discarded"},
     {"switching", "what!$ us*/us.3 null_us*/us.3 n discarded"},
     {"cores",

@@ -85,8 +85,8 @@ static int see_first_use(struct machine *m, const struct first_use_request *r, s
 static int see_trials(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *out,
                       struct machine_error *err)
 {
-    note("%u trials of %d, before %d, %zu bytes, %.6g us%s\n", r->trials, (int)r->workload, (int)r->before, r->bytes,
-         r->trial_us, r->masked ? ", masked" : "");
+    note("%u trials of %d, before %d, %zu bytes, %.6g us, idle %.6g ms%s\n", r->trials, (int)r->workload,
+         (int)r->before, r->bytes, r->trial_us, r->idle_ms, r->masked ? ", masked" : "");
     return answered(seen.inner->trials(m, r, duration, out, err), err);
 }
 

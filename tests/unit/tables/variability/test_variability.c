@@ -7,7 +7,7 @@
 #include "tests/support/table_rig.h"
 #include "tests/support/test.h"
 
-enum { N_WORKLOADS = 8 };
+enum { N_WORKLOADS = 8, SIZES = 16 /* up to four times the model's L3 */ };
 static const char *const workloads[N_WORKLOADS] = {"register", "branch-cold", "branch-warm", "branch-ibpb",
                                                    "L1@mem",   "L2@mem",      "L3@mem",      "memory@mem"};
 
@@ -59,7 +59,7 @@ TEST(the_truth_comes_back)
     const double cycles = model_trial_cycles(&machine, 300);
     machine.ops->close(&machine);
     const double interrupt = MODEL_INTERRUPT_CYCLES / cycles;
-    assert_int_equal(t.n_rows, 3 * N_WORKLOADS);
+    assert_int_equal(t.n_rows, 3 * N_WORKLOADS + SIZES + 1);
     assert_int_equal(t.n_missing, 0);
     for (size_t w = 0; w < N_WORKLOADS; w++) {
         const char *name = workloads[w];
@@ -95,8 +95,151 @@ TEST(the_truth_comes_back)
     is_close(at(&t, "memory@mem", REFINED_MASKED, "p99"), 2.58 * MODEL_MEMORY_SIGMA, 0.8 * MODEL_MEMORY_SIGMA);
     /* concluding twice adds nothing */
     assert_int_equal(table_variability.conclude(&t), 0);
-    assert_int_equal(t.n_rows, 3 * N_WORKLOADS);
+    assert_int_equal(t.n_rows, 3 * N_WORKLOADS + SIZES + 1);
     table_free(&t);
+}
+
+/* V's figure 3-13: mispredictions become fewer until the predictor has learnt. */
+TEST(mispredictions_are_counted)
+{
+    static struct tables_options o;
+    static struct model m;
+    struct table t;
+    rig_load_plain("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    rig_measure(&table_variability, &m, &o, &t);
+    const double cycles = at(&t, "register", REFINED_MASKED, "mode");
+    const double branches = floor(cycles / MODEL_BRANCH_CYCLES), warm = branches / MODEL_MISPREDICTED_ONE_IN;
+    const double untaught = cycles * MODEL_TRIALS_TO_LEARN / 1000.0 / MODEL_MISPREDICTED_CYCLES;
+    for (unsigned r = REFINED_QUIET; r <= REFINED_MASKED; r += REFINED_MASKED - REFINED_QUIET) {
+        assert_true(at(&t, "branch-warm", (enum refinement)r, "branches") == branches);
+        is_close(at(&t, "branch-warm", (enum refinement)r, "mispredicted_last"), warm, 1);
+        is_close(at(&t, "branch-warm", (enum refinement)r, "mispredicted_first"), warm + untaught, 1);
+        is_close(at(&t, "branch-ibpb", (enum refinement)r, "mispredicted_last"),
+                 warm + cycles * MODEL_CLEARED / MODEL_MISPREDICTED_CYCLES, 1);
+    }
+    assert_true(isnan(at(&t, "register", REFINED_QUIET, "mispredicted_last")));
+    assert_true(isnan(at(&t, "branch-warm", REFINED_WARM, "mispredicted_last")));
+    table_free(&t);
+}
+
+/* V's figure 4-3: the plateaus, and which size is the last of each. */
+TEST(sizes_are_swept)
+{
+    static struct tables_options o;
+    static struct model m;
+    struct table t;
+    size_t bytes = 4096, seen = 0;
+    rig_load_plain("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    rig_measure(&table_variability, &m, &o, &t);
+    for (size_t row = 0; row < t.n_rows; row++) {
+        const char *name = table_text(&t, row, "workload");
+        if (strncmp(name, "sweep@", 6) != 0)
+            continue;
+        char expected[40];
+        snprintf(expected, sizeof expected, "sweep@%zu%s", bytes >> (bytes < 1 << 20 ? 10 : 20),
+                 bytes < 1 << 20 ? "KiB" : "MiB");
+        assert_string_equal(name, expected);
+        assert_true(table_number(&t, row, "bytes") == (double)bytes);
+        const double cycles = bytes <= model_caches.l1   ? MODEL_L1_CYCLES
+                              : bytes <= model_caches.l2 ? MODEL_L2_CYCLES
+                              : bytes <= model_caches.l3 ? MODEL_L3_CYCLES
+                                                         : MODEL_MEMORY_CYCLES;
+        is_close(table_number(&t, row, "per_access"), cycles, 3 * MODEL_MEMORY_SIGMA * cycles);
+        bytes *= 2;
+        seen++;
+    }
+    assert_int_equal(seen, SIZES);
+    char *text = rig_printed(&table_variability, &t);
+    assert_non_null(strstr(text, "\nsweep@2MiB "));
+    assert_null(strstr(text, "  sweep@2MiB")); /* not beside the workloads that are repeated */
+    free(text);
+    table_free(&t);
+}
+
+/* V's figure 5-1. */
+TEST(the_ramp_after_idling)
+{
+    static struct tables_options o;
+    static struct model m;
+    struct table t;
+    struct chart c = {0};
+    rig_load_plain("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    rig_measure(&table_variability, &m, &o, &t);
+    const double full_ms = 1e-3 * MODEL_RAMP_EVERY_US * (MODEL_RAMP_STEPS - 1);
+    is_close(at(&t, "ramp", REFINED_QUIET, "start_rate"), model_ramp_shares[0], 0.001);
+    is_close(at(&t, "ramp", REFINED_QUIET, "ramp_ms"), full_ms, 0.3 / model_ramp_shares[2] + 0.01); /* a trial */
+    assert_true(at(&t, "ramp", REFINED_QUIET, "ramp_steps") == MODEL_RAMP_STEPS - 1);
+    assert_string_equal(table_text(&t, row_of(&t, "ramp", REFINED_QUIET), "unit"), "ns");
+    assert_int_equal(row_of(&t, "ramp", REFINED_MASKED), t.n_rows);
+    char *text = rig_findings(&table_variability, &t);
+    assert_non_null(
+        strstr(text, "After 500 ms idle (quiet) the core begins at 40 % of its final rate and reaches 95 %"));
+    assert_null(strstr(text, "time stamps"));
+    free(text);
+    tables_draw(&table_variability, &t, &c);
+    const struct chart_panel *p = &c.panels[c.n_panels - 1], *sweep = p - 1;
+    assert_string_equal(p->title, "register after idling");
+    assert_true(p->own_axis && p->n_series == 1 && p->series[0].n == 2 * MODEL_RAMP_STEPS);
+    is_close(p->series[0].points[0].y, 40, 0.1);
+    is_close(p->series[0].points[7].y, 100, 0.1);
+    assert_true(sweep->own_axis && sweep->series[0].n == SIZES);
+    chart_free(&c);
+    table_free(&t);
+}
+
+/* ---- the sibling ---- */
+
+static bool sibling_busy;
+
+static int prepare_seen(struct machine *m, const struct machine_setup *s, struct machine_error *err)
+{
+    sibling_busy = s->siblings;
+    return ((const struct machine_ops *)m->around)->prepare(m, s, err);
+}
+
+static int slower_beside(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
+                         struct machine_error *err)
+{
+    int status = model_trials(m, r, duration, seen, err);
+    for (unsigned i = 0; i < r->trials && sibling_busy; i++)
+        duration[i] *= 1.6;
+    return status;
+}
+
+/* V's figure 5-2: one row has the sibling busy, all others have it idle. */
+TEST(beside_a_busy_sibling)
+{
+    static struct tables_options o;
+    static struct model m;
+    struct machine machine;
+    struct machine_error err;
+    struct table t;
+    rig_load_plain("xeon-gold-6130", &m);
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+    const struct machine_ops *own = machine.ops;
+    struct machine_ops ops = *own;
+    ops.trials = slower_beside;
+    ops.prepare = prepare_seen;
+    machine.ops = &ops;
+    machine.around = (void *)(uintptr_t)own;
+    tables_options_default(&o);
+    o.brief = true;
+    o.siblings = true;
+    rig_measure_on(&table_variability, &machine, &o, &t);
+    const double alone = at(&t, "register", REFINED_QUIET, "mode");
+    is_close(at(&t, "register-sibling", REFINED_QUIET, "mode") / alone, 1.6, 1e-6);
+    is_close(at(&t, "register-sibling", REFINED_MASKED, "mode") / alone, 1.6, 1e-6);
+    is_close(at(&t, "L1@mem", REFINED_QUIET, "mode") / alone, 1, 1e-6);
+    assert_string_equal(table_setting(&t, "siblings"), "busy beside register-sibling, else idle");
+    char *text = rig_findings(&table_variability, &t);
+    assert_non_null(strstr(text, "register: beside a busy sibling thread a trial takes 1.60 times as long (quiet)."));
+    free(text);
+    table_free(&t);
+    machine.ops = own;
+    machine.ops->close(&machine);
 }
 
 /* ---- refinements ---- */
@@ -161,6 +304,11 @@ static int trials_in_user_space(struct machine *m, const struct trials_request *
     if (r->masked || r->before == TRIALS_IBPB)
         return machine_fail(err, MACHINE_CANNOT, "use the helper", "user space");
     int status = model_trials(m, r, duration, seen, err);
+    if (r->idle_ms > 0) /* no ramp */
+        for (unsigned i = 0; i < r->trials; i++)
+            duration[i] = 300000 + i % 3;
+    if (r->branches)
+        snprintf(seen->uncounted, sizeof seen->uncounted, "no PMU here; get one");
     seen->cycles = false;
     seen->between.interrupts = NAN;
     return status;
@@ -199,17 +347,24 @@ TEST(what_cannot_be_is_missing)
         assert_int_equal(missing_of(&t, (enum refinement)r, "--quiet-machine"), 1);
     assert_int_equal(missing_of(&t, REFINED_MASKED, "user space; use the helper"), N_WORKLOADS);
     assert_int_equal(missing_of(&t, REFINED_QUIET, "user space"), 1); /* branch-ibpb */
-    assert_int_equal(t.n_rows, 2 * (N_WORKLOADS - 1));
+    assert_int_equal(missing_of(&t, REFINED_QUIET, "mispredicted: not counted: no PMU here; get one"), 2);
+    assert_int_equal(t.n_rows, 2 * (N_WORKLOADS - 1) + SIZES + 1);
+    assert_true(isnan(at(&t, "branch-warm", REFINED_QUIET, "mispredicted_first")));
+    assert_true(isnan(at(&t, "ramp", REFINED_QUIET, "ramp_ms")) && isnan(at(&t, "ramp", REFINED_QUIET, "ramp_steps")));
+    is_close(at(&t, "ramp", REFINED_QUIET, "start_rate"), 1, 1e-4);
     assert_true(isnan(at(&t, "register", REFINED_QUIET, "interrupts")));
     char *text = rig_findings(&table_variability, &t);
     assert_non_null(strstr(text, "time stamps"));
+    assert_non_null(strstr(text, "no ramp of two trials (0.6 ms) or longer was found"));
+    assert_non_null(strstr(text, "governor "));
     free(text);
     table_free(&t);
     /* a machine that knows no trials at all */
     ops.trials = NULL;
     rig_measure_on(&table_variability, &machine, &o, &t);
     assert_int_equal(t.n_rows, 0);
-    assert_int_equal(missing_of(&t, REFINED_QUIET, "cannot run trials"), N_WORKLOADS);
+    assert_int_equal(missing_of(&t, REFINED_QUIET, "cannot run trials"),
+                     N_WORKLOADS + 1 + 19); /* all sizes that there are */
     free(rig_printed(&table_variability, &t));
     table_free(&t);
     /* a failure is no missing row */
