@@ -411,27 +411,68 @@ static struct seen nothing_of(const struct sku_figure *f)
         .verdict = f->published ? NOT_MEASURED : NOT_PUBLISHED, .value = NAN, .lo = NAN, .hi = NAN, .detectable = NAN};
 }
 
+/* Rows of a mean, of one number of active cores or of none; `n` of them. */
+struct mean_part {
+    double cores, value, lo, hi, n;
+};
+
+static int by_cores(const void *a, const void *b)
+{
+    const struct mean_part *x = a, *y = b;
+    return (x->cores > y->cores) - (x->cores < y->cores);
+}
+
+static void mean_add(struct mean_part *parts, size_t *n, double active_cores, const struct seen *s)
+{
+    const double cores = isfinite(active_cores) ? active_cores : 1;
+    size_t i = 0;
+    while (i < *n && parts[i].cores != cores)
+        i++;
+    if (i == *n)
+        parts[(*n)++] = (struct mean_part){.cores = cores};
+    parts[i] = (struct mean_part){cores, parts[i].value + s->value, parts[i].lo + s->lo, parts[i].hi + s->hi,
+                                  parts[i].n + 1};
+}
+
+/*
+ * The mean over all numbers of active cores from the fewest measured to the most, as published means are: those between
+ * two measured ones are taken to lie on the line between them, with limits that hold both.
+ */
+static struct seen mean_of(struct mean_part *parts, size_t n)
+{
+    struct seen sum = {.value = 0};
+    double weight = 0;
+    qsort(parts, n, sizeof *parts, by_cores);
+    for (size_t i = 0; i < n; i++) {
+        struct mean_part *p = &parts[i];
+        *p = (struct mean_part){p->cores, p->value / p->n, p->lo / p->n, p->hi / p->n, 1};
+        const double between = i > 0 ? p->cores - p[-1].cores - 1 : 0;
+        sum.value += p->value + (i > 0 ? between * (p->value + p[-1].value) / 2 : 0);
+        sum.lo += p->lo + (i > 0 ? between * fmin(p->lo, p[-1].lo) : 0);
+        sum.hi += p->hi + (i > 0 ? between * fmax(p->hi, p[-1].hi) : 0);
+        weight += 1 + between;
+    }
+    return (struct seen){.value = sum.value / weight, .lo = sum.lo / weight, .hi = sum.hi / weight};
+}
+
 /* The row to tell of, or the mean of all: without a published figure the mean, too. */
-static struct seen see(const struct sku_figure *f, const struct table *t)
+static struct seen see(const struct sku_figure *f, const struct table *t, struct mean_part *parts)
 {
     struct seen worst = nothing_of(f);
-    double sum = 0, lo = 0, hi = 0, widest = NAN;
-    size_t rows = 0;
+    double widest = NAN;
+    size_t rows = 0, n_parts = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
         struct seen s = row_fits(f, t, row) ? look(f, t, row) : (struct seen){.value = NAN};
         if (!isfinite(s.value))
             continue;
         decide(f, &s);
         widest = fmax(widest, s.detectable);
-        sum += s.value;
-        lo += s.lo;
-        hi += s.hi;
+        mean_add(parts, &n_parts, table_number(t, row, "active_cores"), &s);
         if (rows++ == 0 || is_worse(f, &s, &worst))
             worst = s;
     }
     if (rows && (f->mean || !f->published)) {
-        double n = (double)rows;
-        worst = (struct seen){.value = sum / n, .lo = lo / n, .hi = hi / n};
+        worst = mean_of(parts, n_parts);
         decide(f, &worst);
     } else if (rows) {
         worst.detectable = widest;
@@ -536,7 +577,10 @@ static void put_meta(struct table *out, const struct sku *sku, const struct tabl
 static void put_figure(const struct sku_figure *f, const struct table *const *tables, size_t n, struct table *out)
 {
     const struct table *t = table_named(f->table, tables, n);
-    struct seen s = t ? see(f, t) : nothing_of(f);
+    struct mean_part *parts = calloc(t ? t->n_rows + 1 : 1, sizeof *parts);
+    struct seen s = t && parts ? see(f, t, parts) : nothing_of(f);
+    out->failed = out->failed || !parts;
+    free(parts);
     if (!t)
         snprintf(s.own_note, sizeof s.own_note, "the table %s was not measured", f->table);
     put_row(out, f, t, &s);

@@ -109,6 +109,14 @@ static int add_all(const struct tables_context *x, struct cells *out, const stru
     return 0;
 }
 
+/* Multiplications need many before the highest level, unlike FMAs of that width (G 3.2.1). */
+static int add_multiplications(const struct tables_context *x, struct cells *out, unsigned cores)
+{
+    struct payload k;
+    const bool usual = !x->options->brief && x->options->n_kernels == 0;
+    return usual && tables_can_run(x, "512mul", &k) && add_cell(out, KERNEL, &k, NULL, cores, 3) ? -1 : 0;
+}
+
 static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     static const char *const brief[] = {"256fma", "512or", "512fma"}; /* all kinds that may request a level */
@@ -118,7 +126,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
                                  : tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernel, t);
     size_t n_cores = tables_active_cores(x, CORES_ALL, cores);
     for (size_t i = 0; i < n_cores; i++)
-        if (add_all(x, out, kernel, n, cores[i]))
+        if (add_all(x, out, kernel, n, cores[i]) || add_multiplications(x, out, cores[i]))
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     table_set_setting(t, "warmup",
                       "plain code before each burst, at least as long as levels are held: warmup_us of each row; "

@@ -169,21 +169,38 @@ static size_t measure(const struct sku *s, const char *model, struct table *tabl
     return n;
 }
 
+/* Only entries with a model, the Gold 6130 first: few rounds are to have the one with most figures. */
+static size_t with_models(char **names, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        char path[200];
+        snprintf(path, sizeof path, "data/models/%s.model", names[i]);
+        if (access(path, R_OK) != 0)
+            continue;
+        char *name = names[i];
+        names[i] = names[kept];
+        names[kept++] = name;
+        if (strcmp(name, "xeon-gold-6130") == 0) {
+            names[kept - 1] = names[0];
+            names[0] = name;
+        }
+    }
+    return kept;
+}
+
 TEST(test_models_agree_with_their_figures)
 {
     char **names;
-    size_t n_names, hidden = 0;
-    assert_int_equal(sku_list("data", &names, &n_names), 0);
+    size_t n_all, hidden = 0;
+    assert_int_equal(sku_list("data", &names, &n_all), 0);
+    const size_t n_names = with_models(names, n_all);
     for (size_t e = 0; e < rng_rounds((unsigned)n_names); e++) {
-        char path[200];
         struct sku s;
         struct table tables[TABLES_MAX], out;
         const struct table *list[TABLES_MAX];
-        snprintf(path, sizeof path, "data/models/%s.model", names[e]);
-        if (access(path, R_OK) != 0)
-            continue;
         load(names[e], &s);
-        size_t n = measure(&s, names[e], tables), published = 0;
+        size_t n = measure(&s, names[e], tables), published = 0, disputed = 0;
         for (size_t i = 0; i < n; i++)
             list[i] = &tables[i];
         assert_int_equal(validate_tables(&s, list, n, &out), 0);
@@ -192,9 +209,12 @@ TEST(test_models_agree_with_their_figures)
             if (s.figures[i].published) {
                 hidden += check_figure(names[e], &s.figures[i], tables, n);
                 published++;
+                disputed += s.figures[i].disputed;
             }
         /* and what the processor says of itself */
-        assert_int_equal(validate_count(&out, "agrees"), published + out.n_rows - s.n_figures);
+        const size_t undecided = validate_count(&out, "undecided");
+        assert_true(undecided <= disputed);
+        assert_int_equal(validate_count(&out, "agrees") + undecided, published + out.n_rows - s.n_figures);
         print_message("%s: %zu figures\n", names[e], published);
         table_free(&out);
         for (size_t i = 0; i < n; i++)
@@ -203,7 +223,7 @@ TEST(test_models_agree_with_their_figures)
     }
     if (rng_rounds((unsigned)n_names) == n_names)
         assert_int_equal(hidden, 3); /* throttling of the W-2104 and the i7-6700HQ, published as 8 to 20 us */
-    data_file_list_free(names, n_names);
+    data_file_list_free(names, n_all);
 }
 
 /* ---- as published ---- */
@@ -332,9 +352,9 @@ TEST(test_gold)
     assert_int_equal(out.n_rows, s.n_figures);
     assert_int_equal(validate_count(&out, "deviates"), 0);
     assert_int_equal(validate_count(&out, "agrees"), 20);       /* 15 frequencies, 5 levels */
-    assert_int_equal(validate_count(&out, "not published"), 4); /* whatever was measured */
-    assert_int_equal(sku_published(&s), s.n_figures - 4);
-    assert_int_equal(validate_count(&out, "not measured"), out.n_rows - 20 - 4);
+    assert_int_equal(validate_count(&out, "not published"), 5); /* whatever was measured */
+    assert_int_equal(sku_published(&s), s.n_figures - 5);
+    assert_int_equal(validate_count(&out, "not measured"), out.n_rows - 20 - 5);
     assert_null(table_meta(&out, "warning"));
     assert_true(table_modelled(&out));
     assert_string_equal(table_meta(&out, "sku"), "Intel Xeon Gold 6130");
