@@ -30,7 +30,7 @@
 
 %define MXCSR_FLUSHING  0x9fc0 ; the default, 0x1f80, with FTZ and DAZ
 
-%define CLEAN_UPPER 1
+%define CLEAN       vzeroupper
 
 ; %1 instruction, %2 kind of register, %3 first, %4 how many: from the buffer, a line each
 %macro LOAD_REGISTERS 4

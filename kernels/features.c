@@ -73,3 +73,11 @@ int kernel_request_permission(unsigned features, char *why, size_t why_size)
         "AMX tiles: arch_prctl(ARCH_REQ_XCOMP_PERM): %s; this needs Linux 5.16 or later on a CPU with AMX",
         strerror(errno));
 }
+
+void kernel_clean(const struct payload *p)
+{
+    if (p->dirty && (p->kernel->features & KERNEL_NEEDS_AMX_BF16))
+        __asm__ volatile(".byte 0xc4, 0xe2, 0x78, 0x49, 0xc0"); /* TILERELEASE, unknown to binutils before 2.36 */
+    else if (p->dirty)
+        __asm__ volatile("vzeroupper" ::: "memory");
+}

@@ -12,17 +12,27 @@ extern kernel_tile_config
 ; the core spins
 %define BEFORE_nothing
 %define BEFORE_upper
+%define BEFORE_dirty
+%define BEFORE_released
 %macro BEFORE_tiles 0
     ldtilecfg [kernel_tile_config]
     tilezero tmm0
     tilezero tmm4
     tilezero tmm6
 %endmacro
+%define READY_nothing
+%define READY_upper
+%define READY_tiles
+%define READY_dirty
+%define READY_released BEFORE_tiles
 %define AFTER_nothing
 %define AFTER_upper    vzeroupper
 %define AFTER_tiles    tilerelease
+%define AFTER_dirty    tilerelease
+%define AFTER_released tilerelease
 
-; %1 symbol, %2 what it uses: nothing, upper (halves, which are cleaned after it), tiles; %3 the instruction
+; %1 symbol, %2 what it uses: nothing, upper (halves, which are cleaned after it), tiles; tiles as they
+; are (dirty), or configured after the spinning (released); %3 the instruction
 %macro FIRST_USE 3+
 align 64
 FUNCTION %1, hidden
@@ -35,6 +45,7 @@ FUNCTION %1, hidden
     or      rax, rdx
     cmp     rax, rdi
     jb      .spin
+    READY_%2
     lfence
     rdtsc
     lfence
@@ -56,5 +67,7 @@ section .text
     FIRST_USE   kernel_first_256, upper, vfmadd231pd ymm0, ymm0, ymm0
     FIRST_USE   kernel_first_512, upper, vfmadd231pd zmm0, zmm0, zmm0
     FIRST_USE   kernel_first_amx, tiles, tdpbf16ps tmm0, tmm4, tmm6
+    FIRST_USE   kernel_first_amx_dirty, dirty, tdpbf16ps tmm0, tmm4, tmm6
+    FIRST_USE   kernel_first_amx_released, released, tdpbf16ps tmm0, tmm4, tmm6
 
 section .note.GNU-stack noalloc noexec nowrite progbits

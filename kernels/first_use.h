@@ -15,3 +15,5 @@ first_use_fn kernel_first_256, kernel_first_512; /* one FMA; they need what 256f
 /* One product of tiles, which are configured and zeroed before the core spins, and released afterwards; needs what amx
  * needs. */
 first_use_fn kernel_first_amx;
+/* The same with tiles as the kernel amx has left them, dirty; and with none in use before the core has spun. */
+first_use_fn kernel_first_amx_dirty, kernel_first_amx_released;

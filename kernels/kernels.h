@@ -37,7 +37,8 @@ enum { KERNEL_LINE = 64, KERNEL_BLOCK_LINES = 120, KERNEL_BEYOND = (KERNEL_BLOCK
  * set up on entry. If `state` is not NULL the final contents of the accumulator registers are stored there
  * (KERNEL_STATE_BYTES bytes; accumulator n at 64 * n, the registers of a density's scalar adds at 64 * (16 + n), tiles
  * at 1024 * n; the rest is not written). Without `dirty` the function executes VZEROUPPER before it returns (kernels of
- * 256 bits and more), with it the upper halves stay in use. `walk`: of kernels beyond KERNEL_L1, which go on where it
+ * 256 and 512 bits; amx: TILERELEASE), with it the upper halves stay in use (tiles: configured and with their data).
+ * `walk`: of kernels beyond KERNEL_L1, which go on where it
  * says, store there how far they came, and without one (NULL) run no blocks; others do not look at it. Returns the
  * number of blocks run.
  */
@@ -134,6 +135,9 @@ void kernel_feature_names(unsigned features, char *out, size_t size);
  * Returns 0, or -1 with the reason in `why`. Call before the first run of an AMX kernel in a process.
  */
 int kernel_request_permission(unsigned features, char *why, size_t why_size);
+
+/* Ends the use of what a payload has left dirty (upper halves, tiles), if it does: call when what followed is over. */
+void kernel_clean(const struct payload *p);
 
 /*
  * Dependent chains of scalar register-to-register adds between two ordered TSC reads: the clock of machines without

@@ -10,10 +10,10 @@
 #include "util/error.h"
 #include "util/plain_text.h"
 
-/* Only registers of 256 bits and more have upper halves that VZEROUPPER cleans; tiles are no such registers. */
+/* Registers of 256 and 512 bits have upper halves that VZEROUPPER cleans; TILERELEASE does so with tiles. */
 static bool can_be_dirty(const struct kernel *k)
 {
-    return k->width == 256 || k->width == 512;
+    return k->width >= 256;
 }
 
 static void nearest_name(const char *wanted, char *out, size_t size)
@@ -154,7 +154,7 @@ static int read_suffixes(const char *name, const char *s, struct payload *out, c
             if (!can_be_dirty(k))
                 return error_line(
                     why, size,
-                    "'%s': %s uses no upper halves that could stay dirty; -dirty needs a 256- or 512-bit kernel",
+                    "'%s': %s uses no registers that could stay dirty; -dirty needs a 256- or 512-bit kernel, or amx",
                     plain_shown(name).text, k->name);
             out->dirty = true;
             s += 6;

@@ -25,7 +25,6 @@ extern kernel_operands_filler
 %define ACC3        r11
 %define ACC4        r12
 %define ACC5        r13
-%define CLEAN_UPPER 0
 
 %macro STORE_ACC 1
     mov     [rax + 64 * %1], ACC%[%1]

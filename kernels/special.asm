@@ -5,7 +5,6 @@
 ; of their instructions, but far below 2 % of their time: one micro-op among hundreds of cycles.
 
 %define SAVED       rbx
-%define CLEAN_UPPER 0
 %include "kernel.inc"
 
 extern kernel_operands_amx
@@ -35,7 +34,7 @@ section .text
 %define TILES       4
 %define ROUNDS      4
 
-%define CLEAN_UPPER 1
+%define CLEAN       tilerelease
 
 section .rodata align=64
 ; palette 1, all eight tiles of 16 rows of 64 bytes
@@ -88,7 +87,7 @@ ENTER_KERNEL %1, %2
     %assign n n + 1
     %endrep
 .stored:
-    tilerelease
+    vzeroupper ; dirty or not: only a kernel before it can have left upper halves in use
 LEAVE_KERNEL
 %endmacro
 

@@ -45,7 +45,7 @@ static int list_kernels(const struct options *o)
         {"\nSuffixes: ",
          "NAME@1/N  one such instruction in every N, the rest scalar adds (where density allows; dependent "
          "on each other in the kernels NAME-chain, else independent)"},
-        {"          ", "NAME-dirty  ends without VZEROUPPER. Both: NAME@1/N-dirty."}};
+        {"          ", "NAME-dirty  ends without VZEROUPPER (amx: without TILERELEASE). Both: NAME@1/N-dirty."}};
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
         fputs(suffixes[i][0], stdout);
         screen_text_words(stdout, suffixes[i][1], 10, 10, screen_text_width(stdout));

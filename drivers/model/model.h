@@ -51,6 +51,7 @@ struct model_class {
     char name[MODEL_NAME_SIZE];
     unsigned level;
     unsigned umask;     /* the bit of event 28H that counts it, and others of its level; 0 = none */
+    double wait_us;     /* until it is released; 0: that of the model */
     double wait_double; /* probability that its release takes twice the wait */
     unsigned line;
 };
@@ -78,7 +79,7 @@ struct model_mixture {
     unsigned line;
 };
 
-/* The need of any code while the upper halves of registers of this width are in use. */
+/* The need of any code while the upper halves of registers of this width, or tiles, are in use. */
 struct model_dirty {
     unsigned width, class_, line;
 };
@@ -323,11 +324,13 @@ struct model_need {
 };
 
 /*
- * Fills *out for a payload that runs while no upper halves but its own are in use. MACHINE_OK, or MACHINE_CANNOT when
+ * Fills *out for a payload that runs while no upper halves and tiles but its own are in use. MACHINE_OK, or MACHINE_CANNOT when
  * the modelled CPU lacks the instructions or the file gives no rate for the kernel.
  */
 int model_need(const struct model *m, const struct payload *p, struct model_need *out, struct machine_error *err);
-/* The class that upper halves of `width` bits left in use make any code need. */
+/* How long a class is kept after the last need of it, on average and but for doubled waits. */
+double model_wait_us(const struct model *m, unsigned class_);
+/* The class that upper halves of `width` bits, or tiles, left in use make any code need. */
 unsigned model_dirty_class(const struct model *m, unsigned width);
 
 /* The effect of a throttle of `ratio` on a payload. */

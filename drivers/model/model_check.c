@@ -269,8 +269,9 @@ static int check_widths(const struct check *p)
 {
     const struct model *m = p->model;
     for (size_t i = 0; i < m->n_dirty; i++)
-        if (m->dirty[i].width != 256 && m->dirty[i].width != 512)
-            return fail(p, m->dirty[i].line, "dirty", "only 256 and 512 bits have upper halves; not %u",
+        if (m->dirty[i].width < 256)
+            return fail(p, m->dirty[i].line, "dirty",
+                        "%u bits have nothing that stays in use; 256 and 512 have upper halves, 8192 are tiles",
                         m->dirty[i].width);
     for (size_t i = 0; i < m->n_wakes; i++)
         if (m->wakes[i].width < 256)

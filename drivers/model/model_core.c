@@ -552,12 +552,17 @@ int model_core_run(struct model_core *c, const struct payload *p, struct machine
 
 void model_core_returned(struct model_core *c)
 {
-    unsigned width = c->payload->kernel->width;
-    unsigned before = c->dirty_width;
-    if (width < 256 || width > 512)
+    unsigned width = c->payload->kernel->width, *dirty = c->dirty_width;
+    const unsigned upper = dirty[0], tiles = dirty[1];
+    if (width < 256)
         return;
-    c->dirty_width = c->payload->dirty ? (width > before ? width : before) : 0;
-    if (c->dirty_width != before)
+    if (width > 512) { /* amx cleans upper halves, dirty or not */
+        dirty[0] = 0;
+        dirty[1] = c->payload->dirty ? width : 0;
+    } else {
+        dirty[0] = c->payload->dirty ? (width > upper ? width : upper) : 0;
+    }
+    if (dirty[0] != upper || dirty[1] != tiles)
         model_license_need_changed(c);
 }
 

@@ -91,8 +91,8 @@ struct model_core {
     struct model_need need;
     double nj; /* of each of its instructions, at 1 V */
     unsigned needed;
-    double count_left; /* 0: no later need */
-    unsigned dirty_width;
+    double count_left;       /* 0: no later need */
+    unsigned dirty_width[2]; /* 0: none; of upper halves, of tiles */
     struct model_kind last_kind;
     double switch_times[MODEL_SWITCHES_MAX];
     struct model_kind switch_from[MODEL_SWITCHES_MAX];
@@ -172,7 +172,7 @@ double model_scenario_clock(const struct model_core *c);
 
 /* Another payload (c->payload, c->need) runs from now on. */
 void model_license_payload(struct model_core *c);
-/* c->count_left has reached 0, or c->dirty_width has changed. */
+/* c->count_left has reached 0, or c->dirty_width have changed. */
 void model_license_need_changed(struct model_core *c);
 /* Something restarts the waits that run. */
 void model_license_rearm(struct model_core *c);

@@ -477,6 +477,7 @@ static const struct key keys[] = {
     UINT("class", "level", true, model_class, level, 0, MODEL_LEVELS_MAX - 1),
     OWN("class", "umask", true, store_umask),
     NUMBER("class", "wait_double", false, model_class, wait_double, 0, 1),
+    NUMBER("class", "wait_us", false, model_class, wait_us, 0.1, 1e6),
     WIDTH("demand", HEADER, true, model_demand, width),
     WEIGHT("demand", HEADER, true, model_demand, weight),
     CLASS("demand", "class", true, model_demand, class_),

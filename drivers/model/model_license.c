@@ -185,6 +185,7 @@ static void need_ended(struct model_core *c, unsigned class_)
         wait *= 2;
     if (m->wait_sigma_us > 0)
         wait += m->wait_sigma_us * model_random_normal(r);
+    wait *= model_wait_us(m, class_) / m->wait_us;
     c->wait_us[class_] = wait;
     c->keep_until[class_] = c->now + wait;
 }
@@ -198,13 +199,15 @@ static void need_class(struct model_core *c, unsigned class_)
     model_license_update(c);
 }
 
-/* The payload, the upper halves in use and recent alternation together decide what is needed. */
+/* The payload, the upper halves and tiles in use and recent alternation together decide what is needed. */
 void model_license_need_changed(struct model_core *c)
 {
     unsigned class_ = c->count_left > 0 ? c->need.first : c->need.later;
-    unsigned dirty = c->dirty_width ? model_dirty_class(c->model, c->dirty_width) : 0;
-    if (dirty > class_)
-        class_ = dirty;
+    for (int i = 0; i < 2; i++) {
+        unsigned dirty = c->dirty_width[i] ? model_dirty_class(c->model, c->dirty_width[i]) : 0;
+        if (dirty > class_)
+            class_ = dirty;
+    }
     need_class(c, c->mixture > class_ ? c->mixture : class_);
 }
 

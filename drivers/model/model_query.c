@@ -61,6 +61,11 @@ struct model_step_variant model_step_figures(const struct model_step *s, unsigne
     return (struct model_step_variant){{1, MODEL_CORES_MAX}, s->ratio, s->us, s->line};
 }
 
+double model_wait_us(const struct model *m, unsigned class_)
+{
+    return m->classes[class_].wait_us > 0 ? m->classes[class_].wait_us : m->wait_us;
+}
+
 unsigned model_dirty_class(const struct model *m, unsigned width)
 {
     for (size_t i = 0; i < m->n_dirty; i++)

@@ -86,6 +86,7 @@ int native_bursts(struct machine *m, const struct bursts_request *r, struct burs
     getrusage(RUSAGE_THREAD, &after);
     pinning_end(&s->pinning, us);
     cpu_set_affinity(&affinity);
+    kernel_clean(&r->plain);
     seen.involuntary_switches = (unsigned)(after.ru_nivcsw - before.ru_nivcsw);
     seen.page_faults = (unsigned)(after.ru_minflt - before.ru_minflt);
     *disturbed = recording_disturbed(&seen);
@@ -116,19 +117,20 @@ size_t native_first_use_full(const uint64_t *ticks, size_t n, double *scratch)
     return 0;
 }
 
-static first_use_fn *first_use_of(const struct kernel *k)
+static first_use_fn *first_use_of(const struct first_use_request *r)
 {
-    return k->features & KERNEL_NEEDS_AMX_BF16 ? kernel_first_amx
-           : k->width == 256                   ? kernel_first_256
-           : k->width == 512                   ? kernel_first_512
-                                               : NULL;
+    const struct kernel *k = r->warm.kernel;
+
+    if (k->features & KERNEL_NEEDS_AMX_BF16)
+        return r->released ? kernel_first_amx_released : r->warm.dirty ? kernel_first_amx_dirty : kernel_first_amx;
+    return k->width == 256 ? kernel_first_256 : k->width == 512 ? kernel_first_512 : NULL;
 }
 
 static int check_first_use(struct native *s, const struct first_use_request *r, struct machine_error *err)
 {
     if (!s->prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
-    if (!first_use_of(r->warm.kernel))
+    if (!first_use_of(r))
         return machine_fail(err, MACHINE_CANNOT, "",
                             "first uses can only be measured for 256-bit and 512-bit units and for tiles");
     if (!(r->warm_us > 0 && r->warm_us <= 1e6 && r->idle_us >= 0 && r->idle_us <= 1e6 && r->observe_us > 0 &&
@@ -150,9 +152,9 @@ int native_first_use(struct machine *m, const struct first_use_request *r, struc
 
     if (status != MACHINE_OK)
         return status;
-    first_use_fn *first = first_use_of(r->warm.kernel);
+    first_use_fn *first = first_use_of(r);
     read = kernel_first_nothing(0, &begin) - begin;
-    r->warm.run(1, tsc_now() + (uint64_t)(r->warm_us * us * s->tsc.hz), NULL, 0, walk);
+    r->warm.run(1, tsc_now() + (uint64_t)(r->warm_us * us * s->tsc.hz), NULL, r->warm.dirty, walk);
     uint64_t idle = tsc_now();
     uint64_t end = first(idle + (uint64_t)(r->idle_us * us * s->tsc.hz), &begin);
     for (; n < READINGS_MOST && ((ticks[n] = tsc_now()) - begin) * tick_us < r->observe_us; n++)

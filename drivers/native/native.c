@@ -480,6 +480,7 @@ static int calibrate(struct native *s, const struct run_request *r, struct machi
             return status;
         pinning_begin(&s->pinning, CALIBRATION_US);
         native_lane_measure(p, walks_of(&s->walks, p), s->tsc.hz, s->setup.period_us, &s->lanes[s->n_lanes++]);
+        kernel_clean(p);
         pinning_end(&s->pinning, CALIBRATION_US);
         ran = true;
     }
@@ -571,6 +572,8 @@ int native_run(struct native *s, const struct run_request *r, native_sample *sam
     sample(s, &plan, log);
     int cpu = sched_getcpu();
     getrusage(RUSAGE_THREAD, &after);
+    for (size_t i = 0; i < r->n_segments; i++)
+        kernel_clean(&r->segments[i].payload);
     pinning_end(&s->pinning, us);
     *out = (struct recording){
         .n = log->n,

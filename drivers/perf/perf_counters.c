@@ -39,6 +39,7 @@ static void real_unmap(struct perf_event_mmap_page *page)
 static void real_run(const struct payload *p, uint64_t ticks)
 {
     p->run(1, tsc_now() + ticks, NULL, p->dirty, NULL);
+    kernel_clean(p);
 }
 
 void perf_real_system(struct perf_system *out)

@@ -72,7 +72,9 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     for (size_t k = 0; k < n; k++) {
         struct brackets_setup s;
         if (kernels[k].dirty) {
-            table_add_missing(t, "dirty upper halves would slow the scalar code, too, with which it is compared");
+            table_add_missing(
+                t, "dirty registers would slow the scalar code, too, with which it is compared; --table trigger shows "
+                   "whether they do");
             table_put_text(t, "kernel", kernels[k].name);
             continue;
         }

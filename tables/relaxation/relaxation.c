@@ -76,7 +76,7 @@ static void note_settings(const struct tables_options *o, struct table *t)
 static int relaxation_plan(const struct tables_context *x, struct cells *out, struct table *t,
                            struct machine_error *err)
 {
-    static const char *const from[] = {"256fma", "512or", "512fma", "amx"}, *const brief[] = {"512or"};
+    static const char *const from[] = {"256fma", "512or", "512fma", "amx", "amx-dirty"}, *const brief[] = {"512or"};
     struct payload kernel[TABLES_KERNELS_MAX], to;
     unsigned cores[TABLES_CORES_MAX];
     note_settings(x->options, t);
@@ -84,7 +84,7 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
         return machine_fail(err, MACHINE_CANNOT, "leave --period out for this table",
                             "this table needs a sampling period of at most %g us, not %g", PERIOD_MOST_US,
                             x->options->period_us);
-    size_t n = x->options->brief ? tables_kernels(x, brief, 1, kernel, t) : tables_kernels(x, from, 4, kernel, t);
+    size_t n = x->options->brief ? tables_kernels(x, brief, 1, kernel, t) : tables_kernels(x, from, 5, kernel, t);
     size_t n_cores = tables_active_cores(x, CORES_ALL, cores);
     bool fma = (x->info.features & KERNEL_NEEDS_FMA) != 0; /* what runs after the wide code; 64add where it cannot */
     kernel_parse(fma ? "128fma" : "64add", &to, NULL, 0);
@@ -107,7 +107,10 @@ const struct table_kind table_relaxation = {
     .method = "After the wide kernel ends, narrow code runs and is sampled until the frequency rises again; each "
               "repetition gives one wait. It counts as a wait only if the core runs slower than the same narrow code "
               "alone, which is measured alternately. Where the waits cluster around two values, the longer one is two "
-              "periods of the timer (G 3.2.3, K). To find out what restarts the wait, other code runs in the middle of "
+              "periods of the timer (G 3.2.3, K). A kernel that leaves registers dirty may keep the core slow for as "
+              "long as they "
+              "are: where it does not rise, that is held against the code alone. To find out what restarts the wait, "
+              "other code runs in the middle of "
               "it; toggling repeats wide code after pauses slightly shorter and slightly longer than the wait. Where "
               "cycles are not counted the switch itself, beside its null, first tells whether there is a wait.",
     TABLE_KIND_COLUMNS(columns),

@@ -49,6 +49,7 @@ static bool agree(const struct relaxation_waits *w)
 /* What the pilot has found, and if there is no wait to measure, why. */
 struct pilot {
     bool found, flat; /* flat: the frequency does not rise, or by too little */
+    bool kept;        /* flat, below the frequency of the same code alone */
     size_t n, rose;   /* repetitions; those in which it rose */
     bool again;       /* may be tried again, with more repetitions */
     char why[300];
@@ -281,6 +282,20 @@ static int after_pilot(struct relaxation_rig *r, const struct payload *by, struc
     return status == MACHINE_OK ? relaxation_measure_toggle(r, r->wait_us + room, runs, err) : status;
 }
 
+/* Registers left dirty may keep the core slow for as long as they are: whether a frequency that does not rise is below
+ * that of the code alone. */
+static int never_returns(struct relaxation_rig *r, struct pilot *p, struct machine_error *err)
+{
+    char ignored[300];
+    int status = relaxation_compare(&r->sequence, r->context, r->cell, RELAXATION_PILOT_US, &r->step, err);
+    if (status != MACHINE_OK || !relaxation_is_slower(&r->step, ignored, sizeof ignored))
+        return status;
+    p->kept = true;
+    snprintf(p->why, sizeof p->why, "%s left dirty keep the core below the frequency of the same code alone",
+             r->cell->a.kernel->width > 512 ? "tiles" : "upper halves");
+    return MACHINE_OK;
+}
+
 /* The cell with so many active cores; *p says whether there was anything to measure. */
 static int with_cores(struct relaxation_rig *r, unsigned cores, const struct payload *by, struct pilot *p,
                       struct machine_error *err)
@@ -290,17 +305,20 @@ static int with_cores(struct relaxation_rig *r, unsigned cores, const struct pay
     setup.period_us = relaxation_period(r->context->options);
     setup.active_cores = r->cores = cores;
     int status = relaxation_look(r, &seen, err);
-    if (status != MACHINE_OK || seen.none) {
-        *p = (struct pilot){.flat = true};
-        snprintf(p->why, sizeof p->why, "%s", seen.why);
+    const bool dirty = r->cell->a.dirty; /* the switch alone does not tell that it keeps the core slow */
+    *p = (struct pilot){.flat = true};
+    snprintf(p->why, sizeof p->why, "%s", seen.why);
+    if (status != MACHINE_OK || (seen.none && !dirty))
         return status;
-    }
     /* the longest recording: toggling, with a wait as long as the pilot can find */
     status = sequence_begin(&r->sequence, r->context->machine, &setup,
                             RELAXATION_TOGGLES * (ABOVE * RELAXATION_PILOT_US + RELAXATION_AGAIN_US), err);
     if (status != MACHINE_OK)
         return status;
-    status = relaxation_cells_pilot(r, p, err);
+    if (!seen.none)
+        status = relaxation_cells_pilot(r, p, err);
+    if (status == MACHINE_OK && p->flat && !p->rose && dirty)
+        status = never_returns(r, p, err);
     if (status == MACHINE_OK && p->found)
         status = relaxation_compare(&r->sequence, r->context, r->cell, r->wait_us, &r->step, err);
     if (status == MACHINE_OK && p->found && !relaxation_is_slower(&r->step, p->why, sizeof p->why)) {
@@ -320,6 +338,12 @@ static int with_cores(struct relaxation_rig *r, unsigned cores, const struct pay
 /* How often it rose stands in columns: like reasons are then told once. */
 static void no_wait(const struct relaxation_rig *r, const char *by, const struct pilot *p, const char *otherwise)
 {
+    if (p->kept) {
+        relaxation_add_missing(r, by, "not returned within %.0f us: %s", RELAXATION_PILOT_US, p->why);
+        estimates_put(r->rows, "slow_ghz", r->step.slow_ghz);
+        estimates_put(r->rows, "plain_ghz", r->step.plain_ghz);
+        return;
+    }
     relaxation_add_missing(r, by, "no wait was seen within %.0f ms: %s%s", RELAXATION_PILOT_US / 1000, p->why,
                            otherwise);
     if (p->flat && !p->rose)
@@ -342,7 +366,7 @@ static int measure_cell(struct relaxation_rig *r, const struct payload *by, stru
     if (status != MACHINE_OK || first.found)
         return status;
     struct relaxation_levels levels = r->levels;
-    if (first.flat && cores > 1 && !chosen)
+    if (first.flat && !first.kept && cores > 1 && !chosen)
         status = with_cores(r, 1, by, &one, err);
     if (status != MACHINE_OK)
         return status;

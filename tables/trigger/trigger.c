@@ -170,7 +170,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 const struct table_kind table_trigger = {
     .name = "trigger",
     .title = "What triggers a license level",
-    .about = "instruction counts and densities that trigger a level; mixtures; dirty upper halves",
+    .about = "instruction counts and densities that trigger a level; mixtures; dirty registers",
     .method =
         "Kernels with one wide instruction in every N run in slots of 3 ms between slots of scalar code, for many N: "
         "their frequencies are compared within milliseconds, and with a null measured alike. Where one is lower, the "

@@ -140,7 +140,7 @@ static int dirty_round(struct trigger_bursts *b, struct machine_error *err)
 {
     const struct segment dirty = {b->cell->a, DIRTY_BURST_US, true};
     int status = trigger_bursts_run(b, &b->null, 1, NULL, err);
-    /* the clean kernel at the end executes VZEROUPPER for the next repetition */
+    /* the clean kernel at the end executes VZEROUPPER, or TILERELEASE, for the next repetition */
     return status == MACHINE_OK ? trigger_bursts_run(b, &dirty, 1, &b->null.payload, err) : status;
 }
 

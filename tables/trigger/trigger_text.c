@@ -65,7 +65,7 @@ const struct pivot_list trigger_views[TRIGGER_VIEWS] = {
     PIVOT_LIST_OF("Instructions before a level is requested", "count", counts),
     PIVOT_LIST_OF("The sparsest code that still triggers a level", "density limit", densities),
     PIVOT_LIST_OF("Mixtures of two kernels", "mixture", mixtures),
-    PIVOT_LIST_OF("Code on registers whose upper halves are dirty", "dirty", dirty),
+    PIVOT_LIST_OF("Code on registers, upper halves or tiles, left dirty", "dirty", dirty),
 };
 
 void trigger_print(FILE *out, bool colour, const struct table *t)

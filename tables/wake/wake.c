@@ -30,7 +30,12 @@ static const double WARM_US = 200, OBSERVE_US = 120;
 
 static const struct {
     const char *unit, *kernel;
-} units[] = {{"256", "256fma"}, {"512", "512fma"}, {"amx", "amx"}};
+    bool released; /* tiles while idle: released; else dirty, or configured anew and zero */
+} units[] = {{"256", "256fma", false},
+             {"512", "512fma", false},
+             {"amx", "amx", false},
+             {"amx-dirty", "amx-dirty", false},
+             {"amx-released", "amx", true}};
 
 static const struct table_column columns[] = {
     {"unit", "", TABLE_TEXT, true, 0},       {"idle_us", "us", TABLE_REAL, true, 2}, TABLE_LIMITS("first_us", "us", 4),
@@ -153,7 +158,8 @@ static void put_stages(const char *unit, struct wake_seen *s, struct table *rows
 static int see_all(const struct tables_context *x, const struct cell *c, struct wake_seen *s, struct machine_error *err)
 {
     const struct wake_plan *p = &s->plan;
-    struct first_use_request r = {.warm = c->a, .warm_us = p->warm_us, .observe_us = p->observe_us};
+    struct first_use_request r = {
+        .warm = c->a, .warm_us = p->warm_us, .observe_us = p->observe_us, .released = units[c->number[0]].released};
     for (unsigned run = 0; run < p->runs; run++)
         for (unsigned k = 0; k < p->rows; k++) {
             unsigned row = (k * 7 + run * 3) % p->rows; /* 16 and 31 rows: 7 divides neither */
@@ -288,9 +294,9 @@ static int conclude(struct table *t)
 
 static void tell_stages(FILE *out, const char *key, const char *what, const struct wake_stages *s)
 {
-    char text[2][ESTIMATE_TEXT_MAX], unit[40] = "tile units (AMX)";
-    if (strcmp(key, "amx"))
-        snprintf(unit, sizeof unit, "%s-bit units", key);
+    char text[2][ESTIMATE_TEXT_MAX], unit[40];
+    bool tiles = strncmp(key, "amx", 3) == 0;
+    snprintf(unit, sizeof unit, tiles ? "tile units (AMX%s)" : "%s-bit units", key + (tiles ? 3 : 0));
     if (s->n == 1 && s->stage[0].first_us.value < COARSE * s->step_us)
         fprintf(out, "%s: %s %s us, however long they were idle, as far as the clock's steps of %.3f us show.\n", unit,
                 what, estimates_text(&s->stage[0].first_us, 3, text[0]), s->step_us);
@@ -333,9 +339,10 @@ static void findings(FILE *out, const struct table *t)
 static const char *unit_name(const struct table *t, size_t row, char out[CHART_NAME_MAX])
 {
     const char *unit = table_text(t, row, "unit");
+    bool tiles = unit && strncmp(unit, "amx", 3) == 0;
     out[0] = '\0';
     if (unit)
-        snprintf(out, CHART_NAME_MAX, strcmp(unit, "amx") ? "%.20s bits" : "tiles (AMX)", unit);
+        snprintf(out, CHART_NAME_MAX, tiles ? "tiles (AMX%.20s)" : "%.20s bits", unit + (tiles ? 3 : 0));
     return out;
 }
 
@@ -364,7 +371,9 @@ const struct table_kind table_wake = {
     .method = "A unit is used for 200 us, then left idle while the core spins on scalar code for 1 us to 100 ms; then "
               "one FMA or product of tiles is timed between two fenced reads of the TSC, followed by blocks of them "
               "until their rate is "
-              "steady. Stages are separated where the time of the first instruction changes with the idle time or, if "
+              "steady. While idle, tiles are configured and zero, left with their data (amx-dirty) or released "
+              "(amx-released). Stages are separated where the time of the first instruction changes with the idle time "
+              "or, if "
               "that does not, the time until full rate.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"unit", "idle_us", "first_us", "full_rate_us", "stage"},

@@ -62,7 +62,7 @@ kernel  mixed with  cores  triggers  alone: level  the other: level
 128fma  256or          16  level 1              0                 0
 128fma  512add         16  level 1              0                 0
 
-Code on registers whose upper halves are dirty
+Code on registers, upper halves or tiles, left dirty
 left dirty by  code   cores  triggers    GHz  rate against clean registers
 256fma-dirty   64add     16  nothing   2.800          1.000 [1.000, 1.000]
 512fma-dirty   64add     16  level 1   2.400          0.900 [0.890, 0.910]
@@ -134,7 +134,7 @@ kernel  mixed with  cores  triggers  alone: level  the other: level
 256fma  512or           2  level 1              1                 0
 512fma  -               2  level 1              2                 -
 
-Code on registers whose upper halves are dirty
+Code on registers, upper halves or tiles, left dirty
 left dirty by  code   cores  triggers  GHz  rate against clean registers
 256fma-dirty   64add      2  level 1     -                             -
 64add after 256fma-dirty runs at level 1 on 2 active cores.

@@ -298,7 +298,7 @@ static void stay(struct walk *w)
     run(w, slow ? MODEL_SLOW : MODEL_STEADY, kept ? w->kept_until - w->t : INFINITY, 1);
     if (slow && w->model->classes[w->held].wait_double > 0) {
         w->out->double_probability = w->model->classes[w->held].wait_double;
-        w->out->double_extra_us = w->model->wait_us;
+        w->out->double_extra_us = model_wait_us(w->model, w->held);
     }
 }
 
@@ -363,8 +363,8 @@ static void settle(struct walk *w, const struct payload *from, const struct mode
 static void left_dirty(struct walk *w, const struct payload *from)
 {
     unsigned width = from->kernel->width, next = w->to->kernel->width;
-    bool cleaned = next >= 256 && next <= 512 && !w->to->dirty;
-    unsigned class_ = from->dirty && width >= 256 && width <= 512 && !cleaned ? model_dirty_class(w->model, width) : 0;
+    bool clean = !w->to->dirty, cleaned = width > 512 ? next > 512 && clean : next > 512 || (next >= 256 && clean);
+    unsigned class_ = from->dirty && width >= 256 && !cleaned ? model_dirty_class(w->model, width) : 0;
     w->first = class_ > w->need.first ? class_ : w->need.first;
     w->later = class_ > w->need.later ? class_ : w->need.later;
 }
@@ -401,7 +401,7 @@ int model_truth(const struct model *m, const struct payload *from, const struct 
     left_dirty(&w, from);
     w.count_left = w.later > w.first ? w.need.count : 0;
     w.kept = w.held;
-    w.kept_until = m->wait_us;
+    w.kept_until = model_wait_us(m, w.held);
     w.cold_until = strcmp(from->name, to->name) ? m->scenario.cold_us : 0;
     walk(&w);
     tell_chances(m, out);

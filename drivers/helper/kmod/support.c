@@ -89,8 +89,8 @@ enum characterize_reason support_task(const struct characterize_payload *p, stru
 	highest = k->has_density ? KERNEL_DENSITY_MAX : 1;
 	if (p->density > highest)
 		return CHARACTERIZE_REASON_KERNEL_NUMBER;
-	/* as in kernels/parse.c: others have no upper halves */
-	if (p->dirty && k->width != 256 && k->width != 512)
+	/* as in kernels/parse.c: others have nothing that stays in use */
+	if (p->dirty && k->width < 256)
 		return CHARACTERIZE_REASON_KERNEL_NUMBER;
 	out->run = k->variants[array_index_nospec(p->density, highest + 1)];
 	out->bytes = k->block_bytes[array_index_nospec(p->density, highest + 1)];

@@ -448,21 +448,32 @@ static void check_complete(struct listing *l)
     print_message("%zu blocks\n", blocks);
 }
 
-TEST(test_disassembly)
+/* The code from an address on, so many bytes of it; 0: all. pclose(). */
+static FILE *disassemble(const void *from, unsigned bytes)
 {
     if (system("objdump --version >/dev/null 2>&1") != 0) {
         print_message("skipped: objdump is not installed (Debian: binutils)\n");
         skip();
     }
-    char command[4200];
+    char command[4300], range[80] = "";
     Dl_info kernels;
-    assert_true(dladdr((const void *)(uintptr_t)kernel_registry, &kernels) != 0);
+    assert_true(dladdr(from, &kernels) != 0);
     assert_null(strchr(kernels.dli_fname, '\''));
-    snprintf(command, sizeof command, "LC_ALL=C objdump -d -j .text --no-show-raw-insn '%s'", kernels.dli_fname);
-    struct listing *l = calloc(1, sizeof *l);
-    assert_non_null(l);
+    unsigned long at = (unsigned long)((const char *)from - (const char *)kernels.dli_fbase);
+    if (bytes > 0)
+        snprintf(range, sizeof range, "--start-address=%lu --stop-address=%lu", at, at + bytes);
+    snprintf(command, sizeof command, "LC_ALL=C objdump -d -j .text --no-show-raw-insn %s '%s'", range,
+             kernels.dli_fname);
     FILE *in = popen(command, "r");
     assert_non_null(in);
+    return in;
+}
+
+TEST(test_disassembly)
+{
+    FILE *in = disassemble((const void *)(uintptr_t)kernel_registry, 0);
+    struct listing *l = calloc(1, sizeof *l);
+    assert_non_null(l);
     read_listing(in, l);
     assert_int_equal(pclose(in), 0);
     check_complete(l);
@@ -471,6 +482,53 @@ TEST(test_disassembly)
     unsigned failures = l->failures;
     free(l);
     assert_int_equal(failures, 0);
+}
+
+/* amx and amx-dirty are one function, which looks at `dirty` once, to step over TILERELEASE alone: all else is done
+ * by both. */
+static void check_release(kernel_fn *amx)
+{
+    char line[400], mnemonic[32], operands[120];
+    unsigned long long address, target = 0;
+    unsigned looks = 0, released = 0, after = 0, returns = 0;
+    FILE *in = disassemble((const void *)(uintptr_t)amx, 2048);
+    while (returns == 0 && fgets(line, sizeof line, in) != NULL) {
+        operands[0] = '\0';
+        if (sscanf(line, " %llx: %31s %119[^\n]", &address, mnemonic, operands) < 2)
+            continue;
+        after += released == 1 && address == target;
+        target = looks == 1 && released == 0 && strcmp(mnemonic, "jne") == 0 ? strtoull(operands, NULL, 16) : target;
+        looks += strcmp(operands, "$0x0,0x18(%rsp)") == 0;
+        released += strcmp(mnemonic, "tilerelease") == 0;
+        if (strcmp(mnemonic, "tilerelease") == 0)
+            assert_true(looks == 1 && target == address + 5);
+        returns += strncmp(mnemonic, "ret", 3) == 0;
+    }
+    while (fgets(line, sizeof line, in) != NULL)
+        ;
+    assert_int_equal(pclose(in), 0);
+    if (looks != 1 || released != 1 || after != 1 || returns != 1)
+        fail_msg("looks %u, tilerelease %u, target %u, ret %u", looks, released, after, returns);
+}
+
+TEST(test_amx_dirty_is_amx_without_tilerelease)
+{
+    const struct payload clean = kernel_named("amx"), dirty = kernel_named("amx-dirty");
+    assert_true(clean.run == dirty.run && !clean.dirty && dirty.dirty);
+    check_release(clean.run);
+    check_release(kernel_copy(&dirty).run);
+}
+
+/* kernel_clean() has the instruction as bytes. */
+TEST(test_kernel_clean_releases_tiles)
+{
+    unsigned released = 0;
+    char line[400];
+    FILE *in = disassemble((const void *)(uintptr_t)kernel_clean, 48);
+    while (fgets(line, sizeof line, in) != NULL)
+        released += strstr(line, "tilerelease") != NULL;
+    assert_int_equal(pclose(in), 0);
+    assert_int_equal(released, 1);
 }
 
 /* The checker itself: a block with a wrong instruction, one too few, one of the wrong width, one off its place. */

@@ -421,6 +421,9 @@ static uint32_t in_use_after(const struct kernel *k, unsigned density, uint64_t 
     initialize_upper();
     k->variants[density](2, 0, NULL, dirty, &walk);
     uint32_t used = in_use();
+    kernel_clean(&(struct payload){.kernel = k, .dirty = dirty});
+    if (in_use() & (TILE_CONFIG | TILE_DATA))
+        fail_msg("%s leaves tiles in use after kernel_clean()", k->name);
     if (kernel_cpu_features() & KERNEL_NEEDS_AVX)
         __asm__ volatile("vzeroupper" ::: "memory");
     return used & (UPPER_128 | UPPER_256 | REGISTERS_16_31 | TILE_CONFIG | TILE_DATA);
@@ -450,11 +453,13 @@ TEST(test_upper_halves)
     for (size_t i = 0; i < count; i++) {
         if (!runnable(&all[i]))
             continue;
-        bool wide = all[i].width == 256 || all[i].width == 512;
         unsigned most = all[i].has_density ? KERNEL_DENSITY_MAX : 1;
         for (unsigned n = 1; n <= most; n++, checked++) {
             uint32_t clean = in_use_after(&all[i], n, 0), dirty = in_use_after(&all[i], n, 1);
-            uint32_t wanted = !wide ? 0 : all[i].width == 512 ? UPPER_128 | UPPER_256 : UPPER_128;
+            uint32_t wanted = all[i].width > 512    ? TILE_CONFIG | TILE_DATA
+                              : all[i].width == 512 ? UPPER_128 | UPPER_256
+                              : all[i].width == 256 ? UPPER_128
+                                                    : 0;
             if (clean != 0 || dirty != wanted)
                 fail_msg("%s@1/%u leaves %#x in use, dirty %#x, not 0 and %#x", all[i].name, n, clean, dirty, wanted);
         }

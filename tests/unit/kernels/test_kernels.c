@@ -144,7 +144,7 @@ TEST(test_every_name_round_trips)
     size_t count, names = 0;
     const struct kernel *all = kernel_registry(&count);
     for (size_t i = 0; i < count; i++) {
-        bool wide = all[i].width == 256 || all[i].width == 512;
+        bool wide = all[i].width >= 256;
         unsigned most = all[i].has_density ? KERNEL_DENSITY_MAX : 1;
         for (unsigned n = 1; n <= most; n++) {
             for (int dirty = 0; dirty <= (wide ? 1 : 0); dirty++, names++) {
@@ -232,7 +232,8 @@ TEST(test_refusals_name_cause_and_remedy)
         {"64fma-dirty", "-dirty needs a 256- or 512-bit kernel"},
         {"128fma-dirty", "-dirty needs a 256- or 512-bit kernel"},
         {"pause-dirty", "-dirty needs a 256- or 512-bit kernel"},
-        {"amx-dirty", "-dirty needs a 256- or 512-bit kernel"},
+        {"amx-dirty-dirty", "unknown kernel 'amx-dirty-dirty'"},
+        {"amx-drity", "nearest is 'amx-dirty'"},
         {"chain-dirty", "-dirty needs a 256- or 512-bit kernel"},
         {"\033[31m512fma\n", "unknown kernel '?[31m512fma '"},
     };

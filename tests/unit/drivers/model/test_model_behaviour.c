@@ -373,6 +373,37 @@ TEST(dirty_upper_halves_keep_the_level)
     rig_close(&r);
 }
 
+/* Tiles in use keep any code at their level until TILERELEASE, which only amx executes. A class may have a wait of its
+ * own, as short as none. */
+TEST(dirty_tiles_keep_the_level)
+{
+    static const struct {
+        const char *from, *to;
+        double wait_us, early_ghz, late_ghz; /* after 20 us and after 2 ms */
+    } cases[] = {{"amx", "64add", 0, 3.3, 3.8},         {"amx", "64add", 0.1, 3.8, 3.8},
+                 {"amx-dirty", "64add", 0.1, 3.3, 3.3}, {"amx-dirty", "512fma", 0.1, 3.3, 3.3},
+                 {"amx-dirty", "64add", 0, 3.3, 3.3},   {"512fma@l3", "64add", 0.1, 3.8, 3.8}};
+    struct model m = quiet("xeon-platinum-8480+");
+    m.counts_licenses = m.counts_throttle = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rig r;
+        m.classes[model_class_index(&m, "amx")].wait_us = cases[i].wait_us;
+        rig_open(&r, &m, 1, 1, 1);
+        struct recording rec = rig_switch(&r, cases[i].from, cases[i].to, 20, 0);
+        double early = rig_sample(&r, &rec, rec.n - 1).ghz;
+        rec = rig_switch(&r, cases[i].from, cases[i].to, 2000, 0);
+        double late = rig_sample(&r, &rec, rec.n - 1).ghz;
+        if (!(fabs(early - cases[i].early_ghz) < 0.01 && fabs(late - cases[i].late_ghz) < 0.01))
+            fail_msg("%s to %s: %.3f, %.3f GHz", cases[i].from, cases[i].to, early, late);
+        struct payload from = rig_payload(cases[i].from), to = rig_payload(cases[i].to);
+        struct model_truth truth;
+        struct machine_error err;
+        assert_int_equal(model_truth(&m, &from, &to, 1, &truth, &err), MACHINE_OK);
+        assert_int_equal(rig_compare(&r, &rec, &truth), 0);
+        rig_close(&r);
+    }
+}
+
 /* ---- the random numbers themselves ---- */
 
 TEST(random_numbers_have_their_moments)

@@ -45,8 +45,9 @@ static void write_cpu(FILE *out, const struct model *m)
 static void write_needs(FILE *out, const struct model *m)
 {
     for (size_t i = 0; i < m->n_classes; i++)
-        fprintf(out, "class %s: level %u, umask %#x, wait_double %g, line %u\n", m->classes[i].name,
-                m->classes[i].level, m->classes[i].umask, m->classes[i].wait_double, m->classes[i].line);
+        fprintf(out, "class %s: level %u, umask %#x, wait_us %g, wait_double %g, line %u\n", m->classes[i].name,
+                m->classes[i].level, m->classes[i].umask, m->classes[i].wait_us, m->classes[i].wait_double,
+                m->classes[i].line);
     for (size_t i = 0; i < m->n_demands; i++) {
         const struct model_demand *d = &m->demands[i];
         fprintf(out, "demand %u %d '%s': %u from %g a cycle and %g +- %g on, below %u, line %u\n", d->width, d->weight,

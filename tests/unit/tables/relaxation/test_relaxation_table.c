@@ -251,6 +251,34 @@ TEST(few_cores_are_tried_where_all_show_nothing)
     table_free(&t);
 }
 
+/* The two extremes of what is said of tiles: their limit ends with TILERELEASE, at once, or stays while they are in
+ * use. Counters are not needed to tell. */
+TEST(tiles_left_dirty_are_held_against_released_ones)
+{
+    struct model m;
+    struct table t;
+    rig_load("xeon-platinum-8480+", &m);
+    m.classes[model_class_index(&m, "amx")].wait_us = 0.1;
+    for (int counters = 1; counters >= 0; counters--) {
+        m.no_counters = !counters;
+        measure(&m, "amx", true, &t);
+        assert_int_equal(t.n_rows, 0);
+        check_missing(&t, counters ? "too early to time here" : "");
+        table_free(&t);
+        measure(&m, "amx-dirty", true, &t);
+        assert_int_equal(t.n_rows, 0);
+        check_missing(&t, "not returned within 5000 us: tiles left dirty keep the core below");
+        assert_true(fabs(table_missing_number(&t, 0, "slow_ghz") - 2.2) < 0.01);
+        assert_true(fabs(table_missing_number(&t, 0, "plain_ghz") - 3) < 0.01);
+        table_free(&t);
+    }
+    m.n_dirty = 0; /* nor do dirty tiles keep it */
+    measure(&m, "amx-dirty", true, &t);
+    for (size_t i = 0; i < t.n_missing; i++)
+        assert_null(strstr(t.missing[i].why, "not returned"));
+    table_free(&t);
+}
+
 TEST(how_it_was_measured_is_reported)
 {
     static const char *const settings[] = {"runs",       "runs_rearm", "runs_toggle", "period_us", "warmup_us",

@@ -88,7 +88,9 @@ TEST(test_tiles)
     m.n_wakes = 1;
     m.wakes[0] = (struct model_wake){.width = 8192, .n = 2, .stage = {{2.6, 3.88, 3.9}, {4.2, 2.5, 2.54}}};
     measure_wake(&m, 5, &t);
-    assert_int_equal(t.n_rows, 3 * 31);
+    assert_int_equal(t.n_rows, 5 * 31);
+    assert_string_equal(table_text(&t, 4 * 31 - 1, "unit"), "amx-dirty");
+    assert_string_equal(table_text(&t, 5 * 31 - 1, "unit"), "amx-released");
     assert_string_equal(table_text(&t, 92, "unit"), "amx");
     assert_int_equal((int)table_number(&t, 92, "stage"), 3);
     assert_int_equal(wake_stages_of(&t, "amx", "first_us", &s), 0);
@@ -97,6 +99,8 @@ TEST(test_tiles)
     assert_close(log(s.stage[2].first_us.value / (2.5 + MODEL_FIRST_READ_NS * 1e-3)), 0, 0.02);
     char *findings = rig_findings(&table_wake, &t);
     assert_non_null(strstr(findings, "tile units (AMX), idle for "));
+    assert_non_null(strstr(findings, "tile units (AMX-dirty), idle for "));
+    assert_non_null(strstr(findings, "tile units (AMX-released), idle for "));
     free(findings);
     table_free(&t);
 }
