@@ -9,6 +9,13 @@
 #include "computer/msr/msr_decode.h"
 #include "util/text_list.h"
 
+const char *rated_class_name(size_t level)
+{
+    static const char *const names[] = {"non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX"};
+
+    return level < sizeof names / sizeof *names ? names[level] : "";
+}
+
 const char *rated_base_name(size_t i)
 {
     static const char *const names[RATED_BASES] = {"non-AVX", "AVX2", "AVX-512", "AMX"};

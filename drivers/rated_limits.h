@@ -23,12 +23,20 @@ struct rated_limits {
     struct rated_table tables[RATED_TABLES_MAX];
     struct rated_table small;     /* hybrid parts: of the E cores, without AVX */
     double base_ghz[RATED_BASES]; /* without turbo: of code without AVX, AVX2, AVX-512, AMX; NAN: not stated */
-    double config_tdp_ghz[3];     /* frequencies of the configurable power levels, nominal, 1 and 2; NAN: not stated */
-    char source[120];             /* where tables[] come from */
-    char why[600];                /* why tables[0] is not known, or "" */
-    char why_classes[600];        /* why those of other classes are not, or "" */
+    /* turbo by priority (Speed Select, SST-TF): the limits of cores of high priority by how many of them are active, and
+     * those to which the others are clipped (0: not stated), by class of code as in tables[] */
+    struct rated_table high[RATED_TABLES_MAX];
+    double low_ghz[RATED_TABLES_MAX];
+    bool by_priority;         /* it is on; else high[] and low_ghz[] are not in force */
+    double config_tdp_ghz[3]; /* frequencies of the configurable power levels, nominal, 1 and 2; NAN: not stated */
+    char source[120];         /* where tables[] come from */
+    char why[600];            /* why tables[0] is not known, or "" */
+    char why_classes[600];    /* why those of other classes are not, or "" */
 };
 
+/* The classes of code of a processor with five of them, Granite Rapids: "non-AVX", "AVX2", "AVX-512", "AVX-512 heavy",
+ * "AMX"; "" for others. */
+const char *rated_class_name(size_t level);
 /* The class of code of each base_ghz: "non-AVX", "AVX2", "AVX-512", "AMX". */
 const char *rated_base_name(size_t i);
 

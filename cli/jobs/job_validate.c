@@ -31,12 +31,25 @@ static size_t tables_of(const struct sku *sku, const struct table_kind *kinds[ME
     return n;
 }
 
+/* True if a processor may be the one that is not named: of its microarchitecture. */
+static bool may_be_unnamed(const struct sku *sku, const char *cpu)
+{
+    struct sku common;
+    struct machine_error ignored;
+    if (strcmp(sku->brand, SKU_UNNAMED) != 0 || sku_load(sku->inherits, NULL, &common, &ignored) != MACHINE_OK)
+        return false;
+    bool is = sku_is_of(&common, cpu);
+    sku_free(&common);
+    return is;
+}
+
 /* True, after a line, if the processor has figures of its own: then it is another, however many figures agree. */
 static bool is_another(const struct options *o, const struct sku *sku, const char *cpu)
 {
     struct sku own;
     struct machine_error error;
-    if (cpu == NULL || sku_is_of(sku, cpu) || tables_find_sku(cpu, NULL, &own, &error) != MACHINE_OK)
+    if (cpu == NULL || sku_is_of(sku, cpu) || may_be_unnamed(sku, cpu) ||
+        tables_find_sku(cpu, NULL, &own, &error) != MACHINE_OK)
         return false;
     complain("--validate %s: the processor measured is another one with published figures, the %s (--list skus)",
              o->job_argument, own.name);

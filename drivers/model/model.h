@@ -213,6 +213,7 @@ struct model {
     /* [levels] */
     size_t n_levels;
     double base_ghz[MODEL_LEVELS_MAX];
+    double low_ghz[MODEL_LEVELS_MAX]; /* 0: no turbo by priority; else it is on, and all cores are of high priority */
     size_t n_turbo;
     struct model_turbo turbo[MODEL_TURBO_MAX];
     /* [class NAME], in the order of demand */

@@ -67,6 +67,8 @@ static int check_umask(const struct check *p, const struct model_class *c)
 static int check_classes(const struct check *p)
 {
     const struct model *m = p->model;
+    if (m->low_ghz[0] > 0 && !m->speed_select)
+        return lacks(p, "speed_select", "with low_priority_ghz, it must be yes");
     if (m->n_classes == 0)
         return lacks(p, "class", "section [class NAME] is missing; one class would work");
     for (size_t i = 0; i < m->n_classes; i++) {

@@ -201,6 +201,11 @@ static int store_base(struct parser *p, const char *key, char *value)
     return store_ghz(p, key, value, p->model->base_ghz);
 }
 
+static int store_low(struct parser *p, const char *key, char *value)
+{
+    return store_ghz(p, key, value, p->model->low_ghz);
+}
+
 static int store_turbo(struct parser *p, const char *key, char *value)
 {
     static const struct array rows = ARRAY(model_turbo, turbo, n_turbo, MODEL_TURBO_MAX, "ranges of active cores");
@@ -473,6 +478,7 @@ static const struct key keys[] = {
     OWN("cpu", "turbo_layout", true, store_layout),
     YES_NO("cpu", "speed_select", false, model, speed_select),
     OWN("levels", "base_ghz", true, store_base),
+    OWN("levels", "low_priority_ghz", false, store_low),
     NAME("class", HEADER, true, model_class, name),
     UINT("class", "level", true, model_class, level, 0, MODEL_LEVELS_MAX - 1),
     OWN("class", "umask", true, store_umask),

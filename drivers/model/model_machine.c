@@ -264,14 +264,20 @@ static int model_speed_select(struct machine *machine, struct rated_limits *out,
     if (!m->speed_select || m->n_turbo > MSR_TURBO_ROWS_MAX)
         return machine_fail(err, MACHINE_CANNOT, "speed_select = yes in section [cpu] of its model file",
                             "the modelled %s has no Speed Select", m->cpu_name);
-    for (size_t level = 0; level < m->n_levels && level < RATED_BASES; level++) {
+    const bool five = m->n_levels > RATED_BASES; /* the fourth has no base frequency of its own then */
+    for (size_t level = 0; level < m->n_levels; level++) {
         struct rated_table *t = &out->tables[level];
-        snprintf(t->name, sizeof t->name, "%s", rated_base_name(level));
+        snprintf(t->name, sizeof t->name, "%s", five ? rated_class_name(level) : rated_base_name(level));
         for (t->n = 0; t->n < m->n_turbo; t->n++)
             t->rows[t->n] = (struct msr_turbo_row){m->turbo[t->n].cores.lo, m->turbo[t->n].cores.hi,
                                                    m->turbo[t->n].ghz[level]};
-        out->base_ghz[level] = m->base_ghz[level];
+        if (!five || level != RATED_BASES - 1)
+            out->base_ghz[level - (level >= RATED_BASES)] = m->base_ghz[level];
+        if (m->low_ghz[0] > 0)
+            out->high[level] = *t;
+        out->low_ghz[level] = m->low_ghz[level];
     }
+    out->by_priority = m->low_ghz[0] > 0;
     snprintf(out->source, sizeof out->source, "modelled Speed Select");
     return MACHINE_OK;
 }

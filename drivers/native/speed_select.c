@@ -86,18 +86,51 @@ static int ask_mailbox(struct speed_select *d, int cpu, unsigned sub_command, ui
     return error;
 }
 
-/* Eight ratios: four to a response, the second four with bit 8 in the request. */
-static int mailbox_ratios(struct speed_select *d, int cpu, unsigned level, unsigned class, double ghz[ISST_BUCKETS])
+/* Eight bytes, one for each bucket: four to a response, the second four with bit 8 in the request. */
+static int mailbox_bytes(struct speed_select *d, int cpu, unsigned sub_command, unsigned level, unsigned class,
+                         unsigned out[ISST_BUCKETS])
 {
     for (unsigned half = 0; half < 2; half++) {
         uint32_t response;
-        int error = ask_mailbox(d, cpu, ISST_GET_TURBO_RATIOS, level | half << 8 | class << 16, &response);
+        int error = ask_mailbox(d, cpu, sub_command, level | half << 8 | class << 16, &response);
         if (error != 0)
             return error;
         for (unsigned i = 0; i < 4; i++)
-            ghz[4 * half + i] = (response >> (8 * i) & 0xff) * RATIO_GHZ;
+            out[4 * half + i] = response >> (8 * i) & 0xff;
     }
     return 0;
+}
+
+/* The limits of a class, by a command that gives ratios. */
+static int mailbox_limits(struct speed_select *d, int cpu, unsigned sub_command, unsigned level, unsigned class,
+                          double ghz[ISST_BUCKETS])
+{
+    unsigned ratios[ISST_BUCKETS];
+    int error = mailbox_bytes(d, cpu, sub_command, level, class, ratios);
+
+    for (unsigned i = 0; i < ISST_BUCKETS && error == 0; i++)
+        ghz[i] = ratios[i] * RATIO_GHZ;
+    return error;
+}
+
+/* Turbo by priority, after intel-speed-select, isst-core-mbox.c. What is not answered is left out. */
+static void mailbox_priorities(struct speed_select *d, int cpu, unsigned level, size_t n, const char *const *names,
+                               size_t n_names, struct rated_limits *out)
+{
+    unsigned cores[ISST_BUCKETS];
+    double ghz[ISST_BUCKETS];
+    uint32_t features, low;
+
+    if (ask_mailbox(d, cpu, ISST_GET_FEATURES, level, &features) != 0 || !(features & ISST_MAILBOX_PRIORITY) ||
+        mailbox_bytes(d, cpu, ISST_GET_HIGH_CORES, level, 0, cores) != 0 ||
+        ask_mailbox(d, cpu, ISST_GET_LOW_RATIOS, level, &low) != 0)
+        return;
+    out->by_priority = features & ISST_MAILBOX_PRIORITY_ON;
+    for (unsigned class = 0; class < n; class ++) {
+        if (mailbox_limits(d, cpu, ISST_GET_HIGH_RATIOS, level, class, ghz) == 0)
+            fill_table(&out->high[class], ghz, cores, class, names, n_names);
+        out->low_ghz[class] = (low >> (8 * class) & 0xff) * RATIO_GHZ;
+    }
 }
 
 static int read_mailbox(struct speed_select *d, const struct speed_select_cpu *c, struct rated_limits *out,
@@ -122,12 +155,13 @@ static int read_mailbox(struct speed_select *d, const struct speed_select_cpu *c
     for (unsigned i = 0; i < ISST_BUCKETS; i++)
         cores[i] = msr.value >> (8 * i) & 0xff;
     for (unsigned class = 0; class < CLASSES; class ++) {
-        error = mailbox_ratios(d, c->cpu, level, class, ghz);
+        error = mailbox_limits(d, c->cpu, ISST_GET_TURBO_RATIOS, level, class, ghz);
         if (error != 0 && class == 0)
             return failed("its turbo limits", error, err);
         if (error == 0)
             fill_table(&out->tables[class], ghz, cores, class, names, n_names);
     }
+    mailbox_priorities(d, c->cpu, level, CLASSES, names, n_names, out);
     if (ask_mailbox(d, c->cpu, ISST_GET_BASES, level, &response) == 0) {
         for (unsigned i = 0; i < RATED_BASES; i++) {
             unsigned ratio = response >> (8 * i) & 0xff;
@@ -166,6 +200,46 @@ static unsigned count_dies(struct speed_select *d, const struct speed_select_cpu
     return dies > 0 ? dies : 1;
 }
 
+/*
+ * Whether an answer is one: the numbers that the kernel gives, whole ratios, cores of a die, no clip above the limit of
+ * a core of high priority. No header that all distributions have says how it is laid out; another layout fails here.
+ */
+static bool plausible(const struct isst_turbo_by_priority *t)
+{
+    if (t->clips > ISST_TURBO_LEVELS || t->turbo_levels > ISST_TURBO_LEVELS || t->buckets > ISST_BUCKETS ||
+        t->clips == 0 || t->turbo_levels == 0 || t->buckets == 0)
+        return false;
+    for (unsigned level = 0; level < t->turbo_levels; level++) {
+        if (t->low_mhz[level] % 100 != 0 || t->low_mhz[level] > t->high_mhz[level][0])
+            return false;
+        for (unsigned i = 0; i < t->buckets; i++)
+            if (t->high_mhz[level][i] % 100 != 0 || t->bucket_cores[i] > 0xff)
+                return false;
+    }
+    return true;
+}
+
+/* What is not answered is left out. */
+static void tpmi_priorities(struct speed_select *d, const struct isst_levels *levels, unsigned dies, size_t n_names,
+                            const char *const *names, struct rated_limits *out)
+{
+    struct isst_turbo_by_priority t = {.package = levels->package, .domain = levels->domain, .level = levels->current};
+    unsigned cores[ISST_BUCKETS] = {0};
+    double ghz[ISST_BUCKETS];
+
+    if (!levels->turbo_supported || d->ask(d, ISST_TURBO_BY_PRIORITY, &t) != 0 || !plausible(&t))
+        return;
+    out->by_priority = levels->features & ISST_PRIORITY_ON;
+    for (unsigned i = 0; i < t.buckets; i++)
+        cores[i] = t.bucket_cores[i] * dies;
+    for (unsigned level = 0; level < t.turbo_levels; level++) {
+        for (unsigned i = 0; i < ISST_BUCKETS; i++)
+            ghz[i] = t.high_mhz[level][i] * 1e-3;
+        fill_table(&out->high[level], ghz, cores, level, names, n_names);
+        out->low_ghz[level] = level < t.clips ? t.low_mhz[level] * 1e-3 : 0;
+    }
+}
+
 static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, struct rated_limits *out,
                      struct machine_error *err)
 {
@@ -174,12 +248,16 @@ static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, s
      * these names at B0H, B8H, C0H and C8H, the numbers of cores at D8H. In the kernel the numbers of cores stand as
      * far after the limits of levels 1 to 4 (SST_PP_INFO_5 to 8, and 10): they are those levels.
      */
-    static const char *const names[] = {"non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX"};
+    const char *names[ISST_TURBO_LEVELS];
     bool granite_rapids = c->model == 0xad || c->model == 0xae;
-    size_t n_names = granite_rapids ? sizeof names / sizeof names[0] : 1;
+    size_t n_names = 0;
     unsigned domain, cores[ISST_BUCKETS] = {0};
     double ghz[ISST_BUCKETS];
 
+    while (n_names < (granite_rapids ? ISST_TURBO_LEVELS : 1) && *rated_class_name(n_names)) {
+        names[n_names] = rated_class_name(n_names);
+        n_names++;
+    }
     int error = domain_of(d, c->cpu, &domain);
     if (error != 0)
         return failed("the die of the CPU", error, err);
@@ -199,6 +277,7 @@ static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, s
             ghz[i] = info.turbo_mhz[level][i] * 1e-3;
         fill_table(&out->tables[level], ghz, cores, level, names, n_names);
     }
+    tpmi_priorities(d, &levels, dies, n_names, names, out);
     for (unsigned i = 0; i < RATED_BASES; i++)
         out->base_ghz[i] = info.base_mhz[i] != 0 ? info.base_mhz[i] * 1e-3 : (double)NAN;
     snprintf(out->source, sizeof out->source, "Speed Select (TPMI), performance level %u; cores per die times %u dies",

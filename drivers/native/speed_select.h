@@ -36,7 +36,8 @@ struct speed_select_cpu {
     unsigned model; /* CPUID's, of family 6 */
 };
 /*
- * Fills tables, base_ghz and source of the level of performance that is in force. Returns MACHINE_OK, or fills *err,
+ * Fills tables, base_ghz, source and, where the processor has turbo by priority, high, low_ghz and by_priority of the
+ * level of performance that is in force. Returns MACHINE_OK, or fills *err,
  * leaves *out as it was and returns MACHINE_CANNOT: a command failed, or the answer holds no limits.
  */
 int speed_select_read(struct speed_select *d, const struct speed_select_cpu *c, struct rated_limits *out,
@@ -82,6 +83,13 @@ struct isst_level_info {
     uint16_t bucket_cores[ISST_BUCKETS]; /* of one die */
     uint16_t turbo_mhz[ISST_TURBO_LEVELS][ISST_BUCKETS];
 };
+struct isst_turbo_by_priority {
+    uint8_t package, domain;
+    uint16_t level, clips, buckets, turbo_levels; /* how many of what follows */
+    uint16_t low_mhz[ISST_TURBO_LEVELS];
+    uint16_t bucket_cores[ISST_BUCKETS]; /* of high priority, of one die */
+    uint16_t high_mhz[ISST_TURBO_LEVELS][ISST_BUCKETS];
+};
 
 /* The kernel's header gives pointers as types, so the size in the number is that of a pointer. */
 #define ISST_PLATFORM _IOR(0xfe, 0, void *)
@@ -90,6 +98,16 @@ struct isst_level_info {
 #define ISST_MSR _IOWR(0xfe, 4, void *)
 #define ISST_LEVELS _IOWR(0xfe, 9, void *)
 #define ISST_LEVEL_INFO _IOR(0xfe, 12, void *)
+#define ISST_TURBO_BY_PRIORITY _IOR(0xfe, 16, void *)
+/* isst_levels.features and turbo_supported; the mailbox's answer to ISST_GET_FEATURES */
+enum { ISST_PRIORITY_ON = 1 << 1, ISST_MAILBOX_PRIORITY = 1 << 0, ISST_MAILBOX_PRIORITY_ON = 1 << 16 };
 
 /* Mailbox: the command CONFIG_TDP and its sub-commands that read. */
-enum { ISST_CONFIG_TDP = 0x7f, ISST_GET_LEVELS = 0x00, ISST_GET_TURBO_RATIOS = 0x07, ISST_GET_BASES = 0x0a };
+enum {
+    ISST_CONFIG_TDP = 0x7f,
+    ISST_GET_LEVELS = 0x00,
+    ISST_GET_FEATURES = 0x01,
+    ISST_GET_TURBO_RATIOS = 0x07,
+    ISST_GET_BASES = 0x0a
+};
+enum { ISST_GET_HIGH_CORES = 0x10, ISST_GET_HIGH_RATIOS = 0x11, ISST_GET_LOW_RATIOS = 0x12 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/rated_limits.h"
 #include "tables/cores/cores.h"
 #include "tables/frequency/frequency.h"
 #include "tables/table/estimates.h"
@@ -24,10 +25,9 @@ enum { RANGES_MAX = 16, KINDS_MAX = 8, LABEL_MAX = 60 };
 /* The level that a class of code is, by the names of drivers/rated_limits.h; -1: none. */
 static int level_of_class(const char *name)
 {
-    static const char *const classes[] = {"non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX"};
     unsigned level;
-    for (int i = 0; i < (int)(sizeof classes / sizeof *classes); i++)
-        if (strcmp(name, classes[i]) == 0)
+    for (int i = 0; *rated_class_name((size_t)i); i++)
+        if (strcmp(name, rated_class_name((size_t)i)) == 0)
             return i;
     return sscanf(name, "level %u", &level) == 1 && level < 8 ? (int)level : -1;
 }
@@ -107,7 +107,10 @@ int validate_stated(const struct table *t, struct sku_figure **out, size_t *n)
     *out = calloc(room, sizeof **out);
     if (!*out)
         return -1;
-    for (size_t i = 0; i < t->n_settings; i++) {
+    /* cores of high priority may exceed these limits, and theirs depend on the priorities of the other cores */
+    const char *by_priority = table_setting(t, BY_PRIORITY);
+    bool in_force = !by_priority || strcmp(by_priority, "on") != 0;
+    for (size_t i = 0; in_force && i < t->n_settings; i++) {
         const char *key = t->settings[i].key, *class = frequency_limits_of(t, i);
         bool plain = strcmp(key, TURBO_LIMITS) == 0 || strcmp(key, TURBO_LIMITS_OF "E cores") == 0;
         int level = plain ? 0 : class ? level_of_class(class) : -1;
@@ -567,8 +570,11 @@ static void put_meta(struct table *out, const struct sku *sku, const struct tabl
         table_set_meta(out, "sku_kind", sku->modelled ? "modelled" : "measured");
     const char *cpu = first ? table_meta(first, "cpu") : NULL;
     if (cpu && *sku->name && !sku_is_of(sku, cpu)) {
-        snprintf(text, sizeof text, "this processor does not identify itself as %s: the figures are for the %s",
-                 sku->brand, sku->name);
+        if (strcmp(sku->brand, SKU_UNNAMED) == 0)
+            snprintf(text, sizeof text, "the figures are of a part that its source does not name: %s", sku->name);
+        else
+            snprintf(text, sizeof text, "this processor does not identify itself as %s: the figures are for the %s",
+                     sku->brand, sku->name);
         table_set_meta(out, "warning", text);
     }
 }

@@ -45,6 +45,7 @@ static const struct table_column columns[] = {
     {"lvl1", "", TABLE_REAL, false, 3},
     {"lvl2", "", TABLE_REAL, false, 3},
     {"turbo_limit_ghz", "GHz", TABLE_REAL, false, 1},
+    {"priority", "", TABLE_TEXT, false, 0}, /* of the CPU where turbo is by priority: high, low */
 };
 
 /* ---- what is measured ---- */
@@ -110,6 +111,22 @@ static void put_limits(struct table *t, const struct rated_table *s, const char 
         table_set_setting(t, key, s->n ? text : line);
 }
 
+static void put_priorities(struct table *t, const struct rated_limits *s)
+{
+    const char *names[RATED_TABLES_MAX];
+    double low_ghz[RATED_TABLES_MAX];
+    char key[60];
+    for (size_t i = 0; i < RATED_TABLES_MAX; i++) {
+        names[i] = s->high[i].name;
+        low_ghz[i] = s->low_ghz[i] > 0 ? s->low_ghz[i] : (double)NAN;
+        snprintf(key, sizeof key, HIGH_PRIORITY_OF "%s", names[i]);
+        put_limits(t, &s->high[i], key, "");
+    }
+    put_frequencies(t, LOW_PRIORITY, low_ghz, names, RATED_TABLES_MAX);
+    if (s->high[0].n)
+        table_set_setting(t, BY_PRIORITY, s->by_priority ? "on" : "off");
+}
+
 /* The processor's own limits, as settings: "1-2: 3.7, 3-4: 3.5", or why they are not known. */
 static void read_limits(const struct tables_context *x, struct table *t)
 {
@@ -129,6 +146,7 @@ static void read_limits(const struct tables_context *x, struct table *t)
         table_set_setting(t, "turbo_limits_source", s.source);
     for (size_t i = 0; i < RATED_BASES; i++)
         bases[i] = rated_base_name(i);
+    put_priorities(t, &s);
     put_frequencies(t, "stated_base_ghz", s.base_ghz, bases, RATED_BASES);
     put_frequencies(t, "config_tdp_ghz", s.config_tdp_ghz, powers, 3);
 }

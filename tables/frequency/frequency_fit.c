@@ -666,13 +666,39 @@ const char *frequency_limits(const struct table *t, int cpu)
     return table_setting(t, core && core[0] == 'E' ? TURBO_LIMITS_OF "E cores" : TURBO_LIMITS);
 }
 
+/*
+ * The priority of a CPU where turbo is by priority, which no read-only command states: code without AVX that is surely
+ * above the clip of low priority by half a step is of high priority; a CPU is of low priority if such code runs at the
+ * clip whatever the number of active cores, of several. NULL: neither.
+ */
+static const char *priority_of(const struct table *t, int cpu)
+{
+    const char *on = table_setting(t, BY_PRIORITY), *low = table_setting(t, LOW_PRIORITY);
+    const double half_step = CLOCK_STEP_GHZ / 2;
+    size_t above = 0, at = 0, all = 0;
+    double clip;
+    if (!on || strcmp(on, "on") != 0 || !low || sscanf(low, "non-AVX %lf", &clip) != 1)
+        return NULL;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        struct estimate ghz = estimates_of_table(t, row, "freq_ghz");
+        if ((int)table_number(t, row, "cpu") != cpu || table_number(t, row, "level") != 0 || !estimates_known(&ghz))
+            continue;
+        all++;
+        above += ghz.lo > clip + half_step;
+        at += ghz.lo > clip - half_step && ghz.hi < clip + half_step;
+    }
+    return above > 0 ? "high" : all > 1 && at == all ? "low" : NULL;
+}
+
 static void put_what_is_known(struct table *t)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
         int cpu = (int)table_number(t, row, "cpu");
-        const char *core = frequency_core(t, cpu);
+        const char *core = frequency_core(t, cpu), *priority = priority_of(t, cpu);
         if (core && *core)
             table_set_text(t, row, "core", core);
+        if (priority)
+            table_set_text(t, row, "priority", priority);
         table_set_number(
             t, row, "turbo_limit_ghz",
             frequency_ranges_value(frequency_limits(t, cpu), (unsigned)table_number(t, row, "active_cores")));

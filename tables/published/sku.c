@@ -333,7 +333,7 @@ bool sku_is_of(const struct sku *s, const char *cpu)
 {
     char brands[SKU_TEXT_MAX], *rest = brands;
     bool doubtful = cpu && *cpu && strcmp(cpu + strlen(cpu) - 1, CPU_DOUBTFUL) == 0;
-    snprintf(brands, sizeof brands, "%s", s->brand);
+    snprintf(brands, sizeof brands, "%s", strcmp(s->brand, SKU_UNNAMED) == 0 ? "" : s->brand);
     for (char *brand = strsep(&rest, "|"); cpu && brand; brand = strsep(&rest, "|")) {
         const char *text = sourced_ini_trim(brand);
         if (*text && strstr(cpu, text) && !(doubtful && is_signature(text)))

@@ -39,9 +39,12 @@ struct sku_figure {
     bool disputed;                    /* another published figure contradicts it, so no measurement deviates from it */
 };
 
+#define SKU_UNNAMED "-"
+
 struct sku {
     char name[SKU_TEXT_MAX];     /* of the processor */
-    char brand[SKU_TEXT_MAX];    /* the CPU in tables of such a processor contains one of these, separated by `|` */
+    char brand[SKU_TEXT_MAX];    /* the CPU in tables of such a processor contains one of these, separated by `|`;
+                                    SKU_UNNAMED: no CPU is known to be one */
     char inherits[SKU_NAME_MAX]; /* the microarchitecture whose figures hold, too; "": none */
     bool measured;               /* its figures were measured, or modelled: nobody published them */
     bool modelled;               /* of these */

@@ -33,7 +33,7 @@ static void write_cpu(FILE *out, const struct model *m)
     fprintf(out, "cpu: %s, %u %u %u, %u cores, features %#x, %.0f Hz, layout %d, speed select %d\n", m->cpu_name,
             m->family, m->model, m->stepping, m->cores, m->features, m->tsc_hz, m->turbo_layout, m->speed_select);
     for (size_t i = 0; i < m->n_levels; i++)
-        fprintf(out, "level %zu: %g\n", i, m->base_ghz[i]);
+        fprintf(out, "level %zu: %g, low priority %g\n", i, m->base_ghz[i], m->low_ghz[i]);
     for (size_t i = 0; i < m->n_turbo; i++)
         fprintf(out, "turbo %u-%u: %g %g %g, line %u\n", m->turbo[i].cores.lo, m->turbo[i].cores.hi, m->turbo[i].ghz[0],
                 m->turbo[i].ghz[1], m->turbo[i].ghz[2], m->turbo[i].line);

@@ -28,6 +28,8 @@ _Static_assert(ISST_PLATFORM == ISST_IF_GET_PLATFORM_INFO && ISST_CPU_MAP == ISS
 /* Linux 6.12: 4 bytes, 20 half-words, 8 and 6 times 8 */
 _Static_assert(sizeof(struct isst_level_info) == 4 + 2 * (19 + 8 + 48), "level information");
 _Static_assert(sizeof(struct isst_levels) == 11, "levels");
+/* 4 bytes, 3 numbers, 6, 8, and 6 times 8 half-words */
+_Static_assert(sizeof(struct isst_turbo_by_priority) == 4 + 2 * (3 + 6 + 8 + 48), "turbo by priority");
 
 struct fake {
     unsigned version;
@@ -35,6 +37,10 @@ struct fake {
     uint64_t cores;      /* 1AEH */
     uint8_t ratio[6][8]; /* by class and bucket */
     uint8_t base[4];
+    uint8_t by_priority;   /* SST-TF: 0: none, 1: off, 2: on */
+    uint8_t high_cores[8]; /* of one die */
+    uint8_t high_ratio[6][8];
+    uint8_t low_ratio[6];
     unsigned dies;                 /* TPMI: CPUs take turns on them */
     uint8_t turbo_levels, buckets; /* TPMI: so many, instead of 6 and 8 */
     unsigned fail_at;              /* the number of the request that fails; 0: none does */
@@ -57,9 +63,17 @@ static int answer_mailbox(const struct fake *f, struct isst_mailbox *m)
         memcpy(&m->response, f->base, 4);
         return 0;
     }
-    assert_int_equal(m->sub_command, 0x07);
+    unsigned half = (m->request >> 8 & 1) * 4;
     assert_true(m->request >> 16 < 6);
-    memcpy(&m->response, &f->ratio[m->request >> 16][(m->request >> 8 & 1) * 4], 4);
+    const uint8_t *bytes = m->sub_command == 0x07   ? &f->ratio[m->request >> 16][half]
+                           : m->sub_command == 0x10 ? &f->high_cores[half]
+                           : m->sub_command == 0x11 ? &f->high_ratio[m->request >> 16][half]
+                                                    : f->low_ratio;
+    m->response = (f->by_priority > 0) | (uint32_t)(f->by_priority > 1) << 16;
+    if (m->sub_command == 0x01)
+        return 0;
+    assert_true(m->sub_command == 0x07 || (m->sub_command >= 0x10 && m->sub_command <= 0x12 && f->by_priority > 0));
+    memcpy(&m->response, bytes, 4);
     return 0;
 }
 
@@ -68,6 +82,25 @@ static int answer_levels(const struct fake *f, struct isst_levels *l)
     assert_int_equal(l->package, 1);
     assert_int_equal(l->domain, 3 % f->dies);
     l->current = f->level;
+    l->turbo_supported = f->by_priority > 0;
+    l->features = f->by_priority > 1 ? 2 : 1; /* bit 0 is another feature */
+    return 0;
+}
+
+static int answer_priorities(const struct fake *f, struct isst_turbo_by_priority *t)
+{
+    assert_int_equal(t->package, 1);
+    assert_int_equal(t->domain, 3 % f->dies);
+    assert_int_equal(t->level, f->level);
+    t->clips = t->turbo_levels = 6;
+    t->buckets = 8;
+    for (unsigned b = 0; b < 8; b++) {
+        t->bucket_cores[b] = f->high_cores[b];
+        for (unsigned l = 0; l < 6; l++) {
+            t->high_mhz[l][b] = (uint16_t)(100 * f->high_ratio[l][b]);
+            t->low_mhz[l] = (uint16_t)(100 * f->low_ratio[l]);
+        }
+    }
     return 0;
 }
 
@@ -114,6 +147,8 @@ static int answer(struct speed_select *d, unsigned long request, void *argument)
         return answer_levels(f, argument);
     if (request == ISST_LEVEL_INFO && f->version >= 2)
         return answer_info(f, argument);
+    if (request == ISST_TURBO_BY_PRIORITY && f->version >= 2)
+        return answer_priorities(f, argument);
     return ENOTTY;
 }
 
@@ -190,6 +225,64 @@ TEST(test_tpmi)
     assert_string_equal(s.tables[1].name, "level 1");
 }
 
+/* intel/PerfSpect, number 211 */
+static void put_buckets(struct fake *f)
+{
+    static const uint8_t ratios[5][3] = {{38, 38, 34}, {36, 35, 32}, {35, 31, 29}, {33, 28, 26}, {29, 25, 22}};
+    static const uint8_t low[5] = {20, 20, 18, 15, 13};
+    f->by_priority = 2;
+    for (unsigned b = 0; b < 3; b++)
+        f->high_cores[b] = (uint8_t)(10 * (b + 1)); /* of each of two dies */
+    for (unsigned l = 0; l < 5; l++)
+        memcpy(f->high_ratio[l], ratios[l], 3);
+    memcpy(f->low_ratio, low, 5);
+}
+
+TEST(test_turbo_by_priority)
+{
+    struct fake f = thirty_two(2);
+    struct rated_limits s;
+    struct machine_error err;
+    put_buckets(&f);
+    f.dies = 2;
+    assert_int_equal(read_fake(&f, 0xad, &s, &err), MACHINE_OK);
+    assert_true(s.by_priority);
+    stands(&s.high[0], "non-AVX", "1-20: 3.8, 21-40: 3.8, 41-60: 3.4");
+    stands(&s.high[3], "AVX-512 heavy", "1-20: 3.3, 21-40: 2.8, 41-60: 2.6");
+    stands(&s.high[4], "AMX", "1-20: 2.9, 21-40: 2.5, 41-60: 2.2");
+    assert_int_equal(s.high[5].n, 0);
+    assert_true(s.low_ghz[0] == 2.0 && fabs(s.low_ghz[4] - 1.3) < 1e-9 && s.low_ghz[5] == 0);
+    f.by_priority = 1; /* off: they are stated, but not in force */
+    assert_int_equal(read_fake(&f, 0xad, &s, &err), MACHINE_OK);
+    assert_true(!s.by_priority && s.high[4].n == 3);
+    f.by_priority = 0;
+    assert_int_equal(read_fake(&f, 0xad, &s, &err), MACHINE_OK);
+    assert_true(!s.by_priority && s.high[0].n == 0 && s.low_ghz[0] == 0);
+    /* the mailbox has three classes, and cores of the package */
+    f = thirty_two(1);
+    put_buckets(&f);
+    assert_int_equal(read_fake(&f, 0x6a, &s, &err), MACHINE_OK);
+    assert_true(s.by_priority);
+    stands(&s.high[2], "AVX-512", "1-10: 3.5, 11-20: 3.1, 21-30: 2.9");
+    assert_true(s.high[3].n == 0 && fabs(s.low_ghz[2] - 1.8) < 1e-9 && s.low_ghz[3] == 0);
+    /* a part without it is asked no more */
+    f.by_priority = 0;
+    assert_int_equal(read_fake(&f, 0x6a, &s, &err), MACHINE_OK);
+    assert_true(!s.by_priority && s.high[0].n == 0);
+}
+
+/* An answer that is laid out otherwise is none. */
+TEST(test_priorities_that_cannot_be)
+{
+    struct fake f = thirty_two(2);
+    struct rated_limits s;
+    struct machine_error err;
+    put_buckets(&f);
+    f.low_ratio[1] = 37; /* more than high priority has */
+    assert_int_equal(read_fake(&f, 0xad, &s, &err), MACHINE_OK);
+    assert_true(!s.by_priority && s.high[0].n == 0 && s.tables[0].n == 7);
+}
+
 /* As many limits and buckets as the device says there are, and no more than there is room for. */
 TEST(test_tpmi_says_how_many)
 {
@@ -217,7 +310,7 @@ TEST(test_tpmi_says_how_many)
 TEST(test_failures)
 {
     for (unsigned version = 1; version <= 2; version++) {
-        for (unsigned at = 1; at <= 12; at++) {
+        for (unsigned at = 1; at <= 20; at++) {
             struct fake f = thirty_two(version);
             struct rated_limits s, empty;
             struct machine_error err;

@@ -243,6 +243,8 @@ TEST(own_figures_come_first)
     assert_false(sku_is_of(&s, NULL));
     /* a hypervisor that gives out another's model number is not believed */
     assert_false(sku_is_of(&s, "x (17_01H, stepping 2)?") || sku_is_of(&s, "y 06_55H-4?") || sku_is_of(&s, ""));
+    snprintf(s.brand, sizeof s.brand, SKU_UNNAMED); /* the figures of a part that nothing tells from others */
+    assert_false(sku_is_of(&s, "x (17_01H, stepping 2)") || sku_is_of(&s, "y 06_55H-4") || sku_is_of(&s, "-"));
     sku_free(&s);
     assert_int_equal(sku_load("none", path, &s, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.remedy, "doc/sku-format.md"));
