@@ -226,7 +226,7 @@ TEST(frequencies_and_cores)
         {"turbo_ghz.1-2 =", "turbo_ghz.0-2 =", NULL, "turbo_ghz.0-2", "1 to 1024", 0},
         {"turbo_ghz.1-2 =", "turbo_ghz.few =", NULL, "turbo_ghz.few", "not a whole number", 0},
         {"turbo_ghz.1-2 =", "turbo_ghz. =", NULL, "turbo_ghz.", "not a range", 0},
-        {"turbo_ghz.1-2 =", "turbo =", NULL, "turbo", "base_ghz turbo_ghz.CORES", 0},
+        {"turbo_ghz.1-2 =", "turbo =", NULL, "turbo", "base_ghz low_priority_ghz turbo_ghz.CORES", 0},
         {"turbo_ghz.3-4 =", "turbo_ghz.2-4 =", NULL, "turbo_ghz.2-4", "overlaps", 0},
         {"turbo_ghz.3-4 =", "turbo_ghz.4 =", NULL, "turbo_ghz.4-4", "gap", 0},
         {"turbo_ghz.13-16 =", "turbo_ghz.13-15 =", NULL, "turbo_ghz.13-15", "reach 15 active cores", 0},
