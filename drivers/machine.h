@@ -106,8 +106,7 @@ struct trials_seen {
 struct first_use_request {
     struct payload warm;                 /* uses the unit before, for warm_us, and after; its width is the unit */
     double warm_us, idle_us, observe_us; /* up to 1e6, 1e6, 1e4 */
-    bool
-        released; /* tiles are not configured until it was idle; else before, or, of a dirty payload, left as they are */
+    bool released;       /* tiles are configured after the idle time; else before, or, if dirty, left as they are */
     uint64_t repetition; /* models */
 };
 struct first_use_seen {

@@ -23,8 +23,8 @@ struct rated_limits {
     struct rated_table tables[RATED_TABLES_MAX];
     struct rated_table small;     /* hybrid parts: of the E cores, without AVX */
     double base_ghz[RATED_BASES]; /* without turbo: of code without AVX, AVX2, AVX-512, AMX; NAN: not stated */
-    /* turbo by priority (Speed Select, SST-TF): the limits of cores of high priority by how many of them are active, and
-     * those to which the others are clipped (0: not stated), by class of code as in tables[] */
+    /* turbo by priority (Speed Select, SST-TF): the limits of cores of high priority by how many of them are active,
+     * and those to which the others are clipped (0: not stated), by class of code as in tables[] */
     struct rated_table high[RATED_TABLES_MAX];
     double low_ghz[RATED_TABLES_MAX];
     bool by_priority;         /* it is on; else high[] and low_ghz[] are not in force */

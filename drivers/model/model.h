@@ -325,8 +325,8 @@ struct model_need {
 };
 
 /*
- * Fills *out for a payload that runs while no upper halves and tiles but its own are in use. MACHINE_OK, or MACHINE_CANNOT when
- * the modelled CPU lacks the instructions or the file gives no rate for the kernel.
+ * Fills *out for a payload that runs while no upper halves and tiles but its own are in use. MACHINE_OK, or
+ * MACHINE_CANNOT when the modelled CPU lacks the instructions or the file gives no rate for the kernel.
  */
 int model_need(const struct model *m, const struct payload *p, struct model_need *out, struct machine_error *err);
 /* How long a class is kept after the last need of it, on average and but for doubled waits. */

@@ -18,8 +18,8 @@
 /* The setting with the limits of code without AVX; how those begin that have them of other code, or of E cores. */
 #define TURBO_LIMITS "turbo_limits_ghz"
 #define TURBO_LIMITS_OF TURBO_LIMITS " of "
-/* The settings of turbo by priority: "on", "off"; the limits of cores of high priority by how many of them are active, of
- * each class of code; to which frequency others are clipped, "non-AVX 2.0, AVX2 2.0". */
+/* The settings of turbo by priority: "on", "off"; the limits of cores of high priority by how many of them are active,
+ * of each class of code; to which frequency others are clipped, "non-AVX 2.0, AVX2 2.0". */
 #define BY_PRIORITY "turbo_by_priority"
 #define HIGH_PRIORITY_OF "high_priority_ghz of "
 #define LOW_PRIORITY "low_priority_ghz"
