@@ -62,6 +62,7 @@ static const struct json_member class_members[] = {
     JSON_MEMBER(schedule_class, width, MEMBER_UNSIGNED),
     JSON_MEMBER(schedule_class, heavy, MEMBER_BOOL),
     JSON_MEMBER_OWN("level", schedule_class, level, put_number),
+    JSON_MEMBER_OWN("level_mem", schedule_class, level_mem, put_number),
 };
 static const struct json_member trigger_members[] = {
     JSON_MEMBER_AS("class", schedule_trigger, class_index, MEMBER_SIZE),

@@ -40,8 +40,9 @@ static void put_levels(struct schedule *s, const struct table *t)
         if (level < 0 || !schedule_kernel_of(name, &k))
             continue;
         s->n_levels = (unsigned)level + 1 > s->n_levels ? (unsigned)level + 1 : s->n_levels;
-        if (k.plain && k.density == 1)
-            raise_number(&s->classes[schedule_class_of(s, &k)].level, level);
+        struct schedule_class *c = &s->classes[schedule_class_of(s, &k)];
+        if ((k.plain || k.memory) && k.density == 1)
+            raise_number(k.memory ? &c->level_mem : &c->level, level);
     }
 }
 
@@ -100,6 +101,36 @@ static bool is_trigger(const struct table *t, size_t row)
     return !what || strcmp(what, "count") == 0 || strcmp(what, "density") == 0;
 }
 
+static struct estimate mhz_of(const struct schedule_number *n)
+{
+    const double hz = 1e-3 * n->value, lo = n->has_limits ? 1e-3 * n->lo : NAN, hi = n->has_limits ? 1e-3 * n->hi : NAN;
+    return n->present ? (struct estimate){hz, lo, hi} : (struct estimate){NAN, NAN, NAN};
+}
+
+/*
+ * The level of a row. Where no counter tells levels apart, each table numbers those that it has seen: the frequency says
+ * which one of table frequency it is, if it is that of a single other level.
+ */
+static int row_level(const struct schedule *s, const struct table *t, size_t row)
+{
+    const int level = schedule_level_field(t, row, "level"), cpu = s->n_points ? s->points[0].cpu : -1;
+    const struct estimate ghz = estimates_of_table(t, row, "freq_ghz");
+    int found = -1;
+    for (size_t i = 0; i < s->n_points && level >= 0; i++) {
+        const struct schedule_point *p = &s->points[i];
+        for (int l = 0; l < SCHEDULE_LEVELS_MAX && p->cpu == cpu && p->active_cores == schedule_cores_field(t, row);
+             l++) {
+            const struct estimate of_level = mhz_of(&p->mhz[l]);
+            if (!estimates_frequencies_agree(&ghz, &of_level))
+                continue;
+            if (found >= 0 || l == level)
+                return level;
+            found = l;
+        }
+    }
+    return found >= 0 ? found : level;
+}
+
 /* Why a row tells no trigger; NULL: it does. */
 static const char *unusable(const struct schedule *s, const struct table *t, size_t row, bool known,
                             const struct schedule_kernel *k, unsigned density)
@@ -134,7 +165,7 @@ static bool put_trigger_rows(struct schedule *s, const struct table *t, const st
                 return false;
             continue;
         }
-        int level = schedule_level_field(t, row, "level");
+        int level = row_level(s, t, row);
         struct schedule_number count = schedule_field(t, row, "count", 1);
         if (level == 0) /* the count that triggers throttling at the same frequency */
             count.present = false;

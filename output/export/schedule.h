@@ -34,7 +34,8 @@ struct schedule_number {
 struct schedule_kernel {
     unsigned width; /* bits */
     bool heavy;
-    bool plain;       /* its full rate is its class's demand: neither one dependent chain nor dirty upper halves */
+    bool plain;  /* its full rate is its class's demand: neither one dependent chain nor dirty upper halves nor loads */
+    bool memory; /* likewise, but one operand is in memory */
     unsigned density; /* one such instruction in every so many; 1 = nothing else */
 };
 /* Reads a kernel's name; false: it stands for no class (pause, which computes nothing, a mixture, an unknown one). */
@@ -43,7 +44,9 @@ bool schedule_kernel_of(const char *name, struct schedule_kernel *out);
 struct schedule_class {
     unsigned width;
     bool heavy;
-    struct schedule_number level; /* at full rate; of kernels that differ, the highest level */
+    /* at full rate, on registers; and with operands from memory, whatever level of it. Of kernels that differ, the
+     * highest level. */
+    struct schedule_number level, level_mem;
 };
 
 /* A class in every `density` instructions: which level it requests, after how many of them. */

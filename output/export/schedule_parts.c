@@ -139,9 +139,13 @@ bool schedule_kernel_of(const char *name, struct schedule_kernel *out)
     char why[200];
     if (!name || kernel_parse(name, &p, why, sizeof why) != 0 || strcmp(p.kernel->name, "pause") == 0)
         return false;
+    const bool memory = strstr(p.kernel->name, "load") ||
+                        (strchr(p.kernel->name, '@') && !strstr(p.kernel->name, "@z"));
+    const bool clean = !p.kernel->latency_bound && !p.kernel->chained_adds && !p.dirty;
     *out = (struct schedule_kernel){.width = p.kernel->width,
                                     .heavy = p.kernel->weight == KERNEL_HEAVY,
-                                    .plain = !p.kernel->latency_bound && !p.kernel->chained_adds && !p.dirty,
+                                    .plain = clean && !memory,
+                                    .memory = clean && memory,
                                     .density = p.density};
     return true;
 }

@@ -17,6 +17,7 @@ static const struct {
 } published[] = {
     {"busy system", REFINED_BUSY, 100},
     {"quiet system", REFINED_QUIET, 1e-7},
+    {"quiet system (section 3.3)", REFINED_QUIET, 2.6e-7}, /* the same runs: which of both is right is not said */
     {"kernel module", REFINED_MASKED, 0},
     {"user space w/o dyn. ticks", REFINED_IRQS_AWAY, 1e-5},
     {"user space w/ dyn. ticks", REFINED_TICKLESS, 0},
