@@ -208,7 +208,7 @@ TEST(scatter_that_makes_durations_negative)
         {"throttle_sigma_us = 0.4", "throttle_sigma_us = 7", NULL, "throttle_sigma_us",
          "7 us is more than a third of the 20 us in line 101", 0},
         {"throttle_sigma_us = 0.4", "throttle_sigma_us = 6", NULL, "throttle_sigma_us",
-         "6 us is more than a third of the 15.9 us in line 107", 0},
+         "6 us is more than a third of the 15.9 us in line 108", 0},
     };
     CHECK_ALL(r);
 }

@@ -419,7 +419,8 @@ TEST(test_mean_and_reasons)
     char *text = NULL;
     size_t size = 0;
     parse_or_fail("format = characterize-sku/1\n[sku]\nname = Xeon X # s\nbrand = E5-X # s\n[overhead]\n"
-                  "from=128fma to=512fma : mean down_us = 42.7 # s\nfrom=128fma to=512fma : down_us = 42.7 # s\n"
+                  "from=128fma to=512fma : mean down_us = 42.7 # s\n"
+                  "from=128fma to=512or : mean down_us = 28 # s\nfrom=128fma to=512fma : down_us = 42.7 # s\n"
                   "from=128fma to=512fma active_cores=16 : up_us = 10 # s\n"
                   "from=128fma to=256fma : down_us = 34.4 # s\n[umask]\numask=1 : share = 1 # s\n"
                   "[overhead]\nfrom=126fma : down_us = 1 # s\nfrom=128fma active_cores=3 : down_us = 1 # s\n",
@@ -427,6 +428,9 @@ TEST(test_mean_and_reasons)
     overhead_table(&o);
     overhead_row(&o, "128fma", "512fma", 1, 51.4, 10, 900);
     overhead_row(&o, "128fma", "512fma", 16, 34.1, NAN, 150);
+    overhead_row(&o, "128fma", "512or", 1, 20, 10, 900); /* the mean of 1, 2 to 8 between 20 and 30, and 30 again: */
+    overhead_row(&o, "128fma", "512or", 4, 30, 10, 900); /* (20 + 2 * 25 + 30 + 3 * 30 + 30) / 8 = 27.5, within */
+    overhead_row(&o, "128fma", "512or", 8, 30, 10, 900); /* (3 * 20 + 5 * 30) / 8 = 26.25 and (20 + 7 * 30) / 8 */
     table_add_missing(&o, "of another kernel");
     table_put_text(&o, "to", "512or");
     table_add_missing(&o, "of one number of cores, while the figure means all");
@@ -439,24 +443,28 @@ TEST(test_mean_and_reasons)
     table_put_text(&o, "to", "256fma");
     const struct table *tables[] = {&o};
     assert_int_equal(validate_tables(&s, tables, 1, &out), 0);
-    assert_string_equal(table_text(&out, 0, "verdict"), "agrees"); /* 42.75 */
+    assert_string_equal(table_text(&out, 0, "verdict"), "undecided"); /* fourteen numbers of cores were not measured */
     assert_true(fabs(table_number(&out, 0, "measured") - 42.75) < 1e-9);
-    assert_true(fabs(table_number(&out, 0, "measured_lo") - 42.65) < 1e-9);
-    assert_string_equal(table_text(&out, 1, "verdict"), "deviates");
-    assert_true(table_number(&out, 1, "measured") == 51.4); /* the farthest */
-    assert_string_equal(table_text(&out, 2, "verdict"), "not measured");
-    assert_string_equal(table_text(&out, 2, "note"), "all 20 repetitions were disturbed");
-    assert_string_equal(table_text(&out, 3, "note"), "needs avx2");
-    assert_string_equal(table_text(&out, 4, "note"), "the table umask was not measured");
-    assert_true(isnan(table_number(&out, 4, "measured"))); /* absent, not 0 */
-    assert_true(isnan(table_number(&out, 4, "detectable")));
-    assert_string_equal(table_text(&out, 5, "note"), "the table has no row with from=126fma (but 128fma, ...)");
-    assert_string_equal(table_text(&out, 6, "note"), "the table has no row with active_cores=3");
+    assert_true(fabs(table_number(&out, 0, "measured_lo") - (15 * 34.1 + 51.4) / 16 + 0.1) < 1e-9);
+    assert_string_equal(table_text(&out, 1, "verdict"), "agrees");
+    assert_true(fabs(table_number(&out, 1, "measured") - 27.5) < 1e-9);
+    assert_true(fabs(table_number(&out, 1, "measured_lo") - 26.25 + 0.1) < 1e-9);
+    assert_true(fabs(table_number(&out, 1, "measured_hi") - 28.75 - 0.1) < 1e-9);
+    assert_string_equal(table_text(&out, 2, "verdict"), "deviates");
+    assert_true(table_number(&out, 2, "measured") == 51.4); /* the farthest */
+    assert_string_equal(table_text(&out, 3, "verdict"), "not measured");
+    assert_string_equal(table_text(&out, 3, "note"), "all 20 repetitions were disturbed");
+    assert_string_equal(table_text(&out, 4, "note"), "needs avx2");
+    assert_string_equal(table_text(&out, 5, "note"), "the table umask was not measured");
+    assert_true(isnan(table_number(&out, 5, "measured"))); /* absent, not 0 */
+    assert_true(isnan(table_number(&out, 5, "detectable")));
+    assert_string_equal(table_text(&out, 6, "note"), "the table has no row with from=126fma (but 128fma, ...)");
+    assert_string_equal(table_text(&out, 7, "note"), "the table has no row with active_cores=3");
     assert_non_null(strstr(table_meta(&out, "warning"), "Xeon X"));
     FILE *stream = open_memstream(&text, &size);
     validate_print(stream, false, &out);
     fclose(stream);
-    assert_non_null(strstr(text, "deviates: 1 of 7"));
+    assert_non_null(strstr(text, "deviates: 1 of 8"));
     assert_non_null(
         strstr(text, "published 42.7 +-0.05, measured 51.4 [51.3, 51.5] us, +20.4 %; detectable: 0.585 %; s"));
     assert_non_null(strstr(text, "needs avx2"));

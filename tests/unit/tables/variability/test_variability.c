@@ -433,7 +433,7 @@ TEST(the_picture)
         size_t hatched = 0;
         for (size_t i = 0; i < c.panels[p].n_bars; i++)
             hatched += c.panels[p].bars[i].hatched;
-        assert_int_equal(hatched, p == 0 ? 5 : 0);
+        assert_int_equal(hatched, p == 0 ? 6 : 0);
     }
     chart_free(&c);
     table_free(&t);
