@@ -108,8 +108,8 @@ static struct estimate mhz_of(const struct schedule_number *n)
 }
 
 /*
- * The level of a row. Where no counter tells levels apart, each table numbers those that it has seen: the frequency says
- * which one of table frequency it is, if it is that of a single other level.
+ * The level of a row. Where no counter tells levels apart, each table numbers those that it has seen: the frequency
+ * says which one of table frequency it is, if it is that of a single other level.
  */
 static int row_level(const struct schedule *s, const struct table *t, size_t row)
 {

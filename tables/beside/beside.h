@@ -16,7 +16,7 @@ struct beside_request {
     struct payload codes[BESIDE_CODES_MAX]; /* the wide ones: at least one, or two clocks */
     size_t n_clocks;
     double clocks[BESIDE_CODES_MAX]; /* GHz: it runs alone, at these frequencies, which `work` sets */
-    double on_us, every_us;                 /* every_us 0: without a pause */
+    double on_us, every_us;          /* every_us 0: without a pause */
     double seconds;
     unsigned rounds; /* 0: until the limits suffice or the time is over */
 };

@@ -41,7 +41,8 @@ run --clocks 2.8,1.9 --machine model:xeon-gold-6130 --csv c.csv -- 64add
 verdict "--clocks on a model" test "$status" -eq 0
 verdict "... 64add waits for nothing" \
     grep -Eq '^Of its cycles at 2.8 GHz, a share of -?0\.00[01] .* does not follow the clock' "$out"
-verdict "... as set, the first twice, the other" test "$(cut -d, -f1,2 c.csv | grep -v '^#' | tail -n +2 | tr '\n' ' ')" = \
+verdict "... as set, the first twice, the other" \
+    test "$(cut -d, -f1,2 c.csv | grep -v '^#' | tail -n +2 | tr '\n' ' ')" = \
     "as set,alone 2.8 GHz,alone 2.8 GHz again,alone 1.9 GHz,alone "
 
 expect_refusal() {
