@@ -271,8 +271,7 @@ static const struct option_row option_table[] = {
      WITH_BESIDE, .take = take_beside, JOB_BESIDE},
     {"clocks", "GHZ,GHZ",
      "Run a command again and again at these fixed frequencies (root): what each costs, and the share of its cycles "
-     "that "
-     "does not follow the clock: --clocks 2.8,1.9 -- COMMAND ARG...",
+     "that does not follow the clock: --clocks 2.8,1.9 -- COMMAND ARG...",
      WITH_BESIDE, .take = take_clocks, JOB_BESIDE},
     {"which", "FILE[:FUNCTION]",
      "Run the wide code of a program or library, block by block: which functions and instructions lift the turbo class",
