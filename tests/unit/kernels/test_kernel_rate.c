@@ -402,8 +402,9 @@ TEST(test_the_clock)
     unsigned calm = 0, absurd = 0;
     for (unsigned look = 0; look < LOOKS; look++) {
         struct clock c = look_at_clock(&mul, &tally);
-        bool good = fabs(c.ratio - 1) < 0.005 && c.latency > 2.94 && c.latency < 6.1 &&
-                    fabs(c.latency - round(c.latency)) < 0.02 * c.latency;
+        /* 3 %: beside load, with time stamps in steps of 10 ns, calm looks have seen 2.92 to 2.94 */
+        bool good = fabs(c.ratio - 1) < 0.005 && c.latency > 2.91 && c.latency < 6.1 &&
+                    fabs(c.latency - round(c.latency)) < 0.03 * c.latency;
         calm += !c.disturbed;
         absurd += fabs(c.ratio - 1) > 0.2 || c.latency < 2.5 || c.latency > 7;
         print_message("short chain min %.0f median %.0f, long chain min %.0f median %.0f ticks; %.4f ticks a cycle, "
