@@ -121,6 +121,27 @@ static void describe(const struct core *list, size_t n, const struct core *c, bo
         text_list_add(label, size, ", ", c->favoured ? "favoured" : "not favoured");
 }
 
+static bool alike(const struct core *a, const struct core *b)
+{
+    return neighbours(a, b) && a->favoured == b->favoured;
+}
+
+/* The usable logical CPUs of all cores that are like one. */
+static void list_cpus(const char *root, const struct cpu_view *v, const struct core *list, size_t n, size_t of,
+                      struct core_kind *out)
+{
+    struct cpu_mask cores, cpus;
+    cpu_mask_clear(&cores);
+    cpu_mask_clear(&cpus);
+    for (size_t i = 0; i < n; i++)
+        if (alike(&list[i], &list[of]))
+            cpu_mask_add(&cores, cpu_core_of(root, list[i].cpu));
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
+        if (cpu_usable(v, cpu) && cpu_mask_has(&cores, cpu_core_of(root, cpu)))
+            cpu_mask_add(&cpus, cpu);
+    cpu_mask_format(&cpus, out->cpus, sizeof out->cpus);
+}
+
 size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, struct core_kind *out, size_t max)
 {
     struct core *list = calloc(CPU_LIMIT, sizeof *list);
@@ -133,12 +154,14 @@ size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, st
         qsort(list, n, sizeof *list, order_unsigned);
     for (size_t i = 0; i < n && labelled < max; i++) {
         size_t first = every ? i : 0;
-        while (!neighbours(&list[first], &list[i]) || list[first].favoured != list[i].favoured)
+        while (!alike(&list[first], &list[i]))
             first++;
         if (first < i)
             continue;
         out[labelled].cpu = list[i].cpu;
         describe(list, n, &list[i], every, out[labelled].label, sizeof out[labelled].label);
+        if (!every)
+            list_cpus(root, v, list, n, i, &out[labelled]);
         labelled++;
     }
     free(list);

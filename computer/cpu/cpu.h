@@ -17,6 +17,7 @@ enum { CORE_KINDS_MAX = 64 };
 struct core_kind {
     int cpu;        /* a logical CPU of one of them */
     char label[60]; /* in what they differ from the others: "P, favoured", "package 1"; "" where all cores are alike */
+    char cpus[240]; /* not of `every`: their logical CPUs, "0-31,64-95"; ends in "..." where they do not fit */
 };
 
 /* CPUID, as far as this program reads it. A leaf that the CPU does not offer is all zero. */

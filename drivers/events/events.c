@@ -14,6 +14,8 @@
 #include "util/sourced_ini.h"
 #include "util/text_list.h"
 
+const char *const events_stalls[EVENTS_STALLS] = {"CYCLE_ACTIVITY.STALLS_L2_MISS", "EXE_ACTIVITY.BOUND_ON_STORES"};
+
 struct events_reader {
     struct sourced_ini ini;
     struct events_table *out;

@@ -18,6 +18,10 @@ enum { EVENTS_NAME_MAX = 64, EVENTS_PARTS_MAX = 16, EVENTS_ENTRIES_MAX = 160, EV
 /* The license events, where a part has them. */
 enum events_license { EVENTS_LVL0, EVENTS_LVL1, EVENTS_LVL2, EVENTS_THROTTLE, EVENTS_LICENSES };
 
+/* Cycles that do not follow the clock: stalled while a demand load misses the L2 cache; bound on stores (G 4.3.2). */
+enum { EVENTS_STALLS = 2 };
+extern const char *const events_stalls[EVENTS_STALLS];
+
 struct events_entry {
     char name[EVENTS_NAME_MAX];
     uint64_t code;     /* drivers/events/event_code.h */

@@ -145,15 +145,14 @@ static const struct profile_source_ops helper_profile_ops = {
 
 static int helper_profile_choose(struct helper_profile *h, const struct events_table *t, struct machine_error *err)
 {
-    static const char *const stalls[] = {"CYCLE_ACTIVITY.STALLS_L2_MISS", "EXE_ACTIVITY.BOUND_ON_STORES"};
     h->counter[PROFILE_CYCLES].source = CHARACTERIZE_CYCLES;
     h->counter[PROFILE_REF].source = CHARACTERIZE_REF_CYCLES;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < EVENTS_STALLS; i++) {
         h->counter[PROFILE_LEVEL1 + i] = (struct characterize_counter){
             .source = CHARACTERIZE_RAW, .config = t->entries[t->license[EVENTS_LVL1 + i]].code};
-        const struct events_entry *e = events_by_name(t, stalls[i], err);
+        const struct events_entry *e = events_by_name(t, events_stalls[i], err);
         if (e == NULL)
-            return machine_fail(err, MACHINE_CANNOT, "", "no event %s is known for %s", stalls[i], t->title);
+            return machine_fail(err, MACHINE_CANNOT, "", "no event %s is known for %s", events_stalls[i], t->title);
         h->counter[PROFILE_STALL_LOADS + i] = (struct characterize_counter){.source = CHARACTERIZE_RAW,
                                                                             .config = e->code};
     }

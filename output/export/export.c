@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/export/policy_constants.h"
 #include "util/error.h"
 #include "util/json_lines.h"
 #include "util/json_members.h"
@@ -46,6 +47,11 @@ static void put_head(json_t *root, const struct schedule *s, bool *failed)
     json_lines_put(root, "format", json_string("characterize-export/1"), failed);
     put_text(root, "cpu", s->cpu, failed);
     put_text(root, "machine", s->machine, failed);
+    if (s->family >= 0) {
+        json_lines_put_whole(root, "family", s->family, failed);
+        json_lines_put_whole(root, "model", s->model, failed);
+        json_lines_put_whole(root, "stepping", s->stepping, failed);
+    }
     put_text(root, "source", s->source, failed);
     json_lines_put(root, "modelled", json_boolean(s->modelled), failed);
     put_text(root, "version", s->version, failed);
@@ -167,6 +173,42 @@ static void put_switching(json_t *list, const struct schedule *s, bool *failed)
     }
 }
 
+static void put_events(json_t *list, const struct schedule *s, bool *failed)
+{
+    for (size_t i = 0; i < SCHEDULE_EVENTS; i++)
+        if (s->event[i].present)
+            json_lines_push(
+                list, json_pack("{s:s, s:I}", "what", schedule_event_names[i], "code", (json_int_t)s->event[i].code),
+                failed);
+}
+
+static const struct json_member cpu_members[] = {
+    JSON_MEMBER(schedule_cpu, cpu, MEMBER_INT),
+    JSON_MEMBER(schedule_cpu, like, MEMBER_INT),
+};
+
+/* What schedulers take for the constants of their policies: not measured. */
+static const struct constant {
+    const char *name, *macro, *unit, *source;
+    int value;
+} constants[] = {
+#define CONSTANT(name, NAME, value, unit, source) {#name, #NAME, #unit, source, value},
+    POLICY_CONSTANTS(CONSTANT)
+#undef CONSTANT
+};
+enum { N_CONSTANTS = sizeof constants / sizeof *constants };
+
+static void put_constants(json_t *list, const struct schedule *s, bool *failed)
+{
+    (void)s;
+    for (const struct constant *c = constants; c < constants + N_CONSTANTS; c++) {
+        char key[60];
+        snprintf(key, sizeof key, "%s_%s", c->name, c->unit);
+        json_lines_push(list, json_pack("{s:s, s:i, s:s}", "name", key, "value", c->value, "source", c->source),
+                        failed);
+    }
+}
+
 char *export_to_json(const struct schedule *s, char *why, size_t why_size)
 {
     const struct {
@@ -178,6 +220,8 @@ char *export_to_json(const struct schedule *s, char *why, size_t why_size)
         size_t n, size;
     } lists[] = {
         {"level_events", put_level_events},
+        {"events", put_events},
+        {"cpus", NULL, JSON_MEMBERS(cpu_members), s->cpus, s->n_cpus, sizeof *s->cpus},
         {"classes", put_classes},
         {"triggers", NULL, JSON_MEMBERS(trigger_members), s->triggers, s->n_triggers, sizeof *s->triggers},
         {"frequencies", put_points},
@@ -190,6 +234,7 @@ char *export_to_json(const struct schedule *s, char *why, size_t why_size)
          sizeof *s->relaxations},
         {"throttles", NULL, JSON_MEMBERS(throttle_members), s->throttles, s->n_throttles, sizeof *s->throttles},
         {"switching", put_switching},
+        {"constants", put_constants},
         {"settings", NULL, JSON_MEMBERS(setting_members), s->settings, s->n_settings, sizeof *s->settings},
         {"missing", NULL, JSON_MEMBERS(missing_members), s->missing, s->n_missing, sizeof *s->missing},
     };
@@ -325,6 +370,31 @@ static void header_events(FILE *out, const struct schedule *s)
         if (s->level_event[l].present)
             fprintf(out, "#define CHARACTERIZE_LEVEL%u_EVENT 0x%04xu\n", l, (unsigned)s->level_event[l].value);
     }
+    for (size_t i = 0; i < SCHEDULE_EVENTS; i++) {
+        static const char *const names[SCHEDULE_EVENTS] = {"THROTTLE", "STALL_LOADS", "STALL_STORES"};
+        fprintf(out, "#define CHARACTERIZE_HAS_%s_EVENT %d\n", names[i], s->event[i].present);
+        if (s->event[i].present)
+            fprintf(out, "#define CHARACTERIZE_%s_EVENT 0x%08xu\n", names[i], (unsigned)s->event[i].code);
+    }
+}
+
+static void header_signature(FILE *out, const struct schedule *s)
+{
+    fprintf(out, "#define CHARACTERIZE_HAS_SIGNATURE %d\n", s->family >= 0);
+    if (s->family >= 0)
+        fprintf(out,
+                "#define CHARACTERIZE_FAMILY 0x%02xu\n#define CHARACTERIZE_MODEL 0x%02xu\n"
+                "#define CHARACTERIZE_STEPPING %du\n",
+                (unsigned)s->family, (unsigned)s->model, s->stepping);
+}
+
+static void header_constants(FILE *out)
+{
+    char name[60];
+    for (const struct constant *c = constants; c < constants + N_CONSTANTS; c++) {
+        snprintf(name, sizeof name, "%s_%s", c->macro, strcmp(c->unit, "ns") == 0 ? "NS" : "PERMILLE");
+        fprintf(out, "/* %s */\n#define CHARACTERIZE_%s %d\n", c->source, name, c->value);
+    }
 }
 
 static void header_switching(FILE *out, const struct schedule *s)
@@ -371,6 +441,13 @@ static void header_turbo(FILE *out, const struct schedule *s, const void *row)
     for (unsigned l = 0; l < header_levels_of(s); l++)
         fprintf(out, "%s%lu", l ? ", " : ", {", inverse(&t->mhz[l]));
     fputs("}},\n", out);
+}
+
+static void header_cpu(FILE *out, const struct schedule *s, const void *row)
+{
+    const struct schedule_cpu *c = row;
+    (void)s;
+    fprintf(out, "    {%d, %d},\n", c->cpu, c->like);
 }
 
 static int or_minus_one(const struct schedule_number *n)
@@ -428,6 +505,7 @@ static void header_values(const struct schedule *s, const char *sha256, struct t
         size_t n, size;
         void (*print)(FILE *out, const struct schedule *s, const void *row);
     } lists[] = {
+        {"CPUS", "N_CPUS", s->cpus, s->n_cpus, sizeof *s->cpus, header_cpu},
         {"POINTS", "N_POINTS", s->points, s->n_points, sizeof *s->points, header_point},
         {"TURBOS", "N_TURBOS", s->turbos, s->n_turbos, sizeof *s->turbos, header_turbo},
         {"CLASSES", "N_CLASSES", s->classes, s->n_classes, sizeof *s->classes, header_class},
@@ -451,6 +529,8 @@ static void header_values(const struct schedule *s, const char *sha256, struct t
     fprintf(template_value(v, "CORES_COMPLETE"), "%d", complete(s));
     header_events(template_value(v, "LEVEL_EVENTS"), s);
     header_switching(template_value(v, "SWITCHING"), s);
+    header_signature(template_value(v, "SIGNATURE"), s);
+    header_constants(template_value(v, "CONSTANTS"));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         template_value(v, lists[i].name);
         for (size_t row = 0; row < lists[i].n; row++)

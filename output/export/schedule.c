@@ -499,6 +499,7 @@ static bool put_provenance(struct schedule *s, const struct table *const *tables
 {
     bool done = true;
     s->cpu = table_meta(tables[0], "cpu");
+    schedule_put_signature(s);
     s->machine = table_meta(tables[0], "machine");
     s->source = table_meta(tables[0], "source");
     s->version = table_meta(tables[0], "version");
@@ -563,7 +564,7 @@ static bool put_all(struct schedule *s, const struct table *const *tables, size_
     if (done && frequency) {
         s->cores = cores_of(frequency);
         put_levels(s, frequency);
-        done = put_frequencies(s, frequency);
+        done = put_frequencies(s, frequency) && schedule_put_cpus(s, frequency);
     }
     done = done && (!trigger || put_triggers(s, trigger, frequency));
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && done; i++) {
@@ -571,8 +572,10 @@ static bool put_all(struct schedule *s, const struct table *const *tables, size_
         done = !t || schedule_put_pairs(s, t, pairs[i], frequency);
     }
     done = done && schedule_put_level_pairs(s);
-    if (done && umask)
+    if (done && umask) {
         put_events(s, umask);
+        schedule_put_events(s, umask);
+    }
     done = done && (!switching || schedule_put_switching(s, switching));
     return done && note_absent_tables(s, tables, n);
 }

@@ -91,6 +91,20 @@ struct schedule_throttle {
     struct schedule_number duration_ns, ratio_permille;
 };
 
+/* A CPU, and the measured one whose frequencies it has, because its core is alike. */
+struct schedule_cpu {
+    int cpu, like;
+};
+
+/* Events that schedulers count, besides those of the levels: cycles throttled while a level is pending; stalled while a
+ * demand load misses the L2 cache; bound on stores (G 4.3.2). */
+enum schedule_event { SCHEDULE_THROTTLE, SCHEDULE_STALL_LOADS, SCHEDULE_STALL_STORES, SCHEDULE_EVENTS };
+extern const char *const schedule_event_names[SCHEDULE_EVENTS]; /* "throttle", ... */
+struct schedule_code {
+    bool present;
+    uint32_t code; /* drivers/events/event_code.h */
+};
+
 struct schedule_missing {
     const char *table;
     char *why;
@@ -106,7 +120,8 @@ struct schedule { /* its texts are those of the tables */
     /* provenance, NULL where the tables do not say; dates are the first and the last */
     const char *cpu, *machine, *source, *version, *date_first, *date_last;
     bool modelled;
-    unsigned cores; /* physical cores of the machine; 0: the tables do not say */
+    int family, model, stepping; /* -1: the processor's name does not say */
+    unsigned cores;              /* physical cores of the machine; 0: the tables do not say */
     size_t n_settings;
     struct schedule_setting *settings;
 
@@ -114,6 +129,9 @@ struct schedule { /* its texts are those of the tables */
     unsigned n_levels;
     /* The event that counts the cycles at a level: event select | umask << 8, derived from what was counted. */
     struct schedule_number level_event[SCHEDULE_LEVELS_MAX];
+    struct schedule_code event[SCHEDULE_EVENTS];
+    size_t n_cpus;
+    struct schedule_cpu *cpus; /* by CPU */
     size_t n_classes;
     struct schedule_class *classes; /* by width, light before heavy */
     size_t n_triggers;

@@ -47,8 +47,8 @@ void schedule_free(struct schedule *s)
 {
     for (size_t i = 0; i < s->n_missing; i++)
         free(s->missing[i].why);
-    void *arrays[] = {s->settings,    s->classes,     s->triggers,          s->points,    s->turbos, s->costs,
-                      s->level_costs, s->relaxations, s->level_relaxations, s->throttles, s->missing};
+    void *arrays[] = {s->settings,    s->classes,     s->triggers,          s->points,    s->turbos,  s->costs,
+                      s->level_costs, s->relaxations, s->level_relaxations, s->throttles, s->missing, s->cpus};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     memset(s, 0, sizeof *s);

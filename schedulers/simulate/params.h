@@ -25,6 +25,7 @@ enum sim_scheduling_cost { SIM_SWITCH, SIM_MIGRATION, SIM_FAULT, SIM_SCHEDULING_
 extern const char *const sim_scheduling_cost_names[SIM_SCHEDULING_COSTS];
 
 #define SIM_PS_PER_US INT64_C(1000000)
+#define SIM_PS_PER_NS INT64_C(1000)
 #define SIM_FOREVER INT64_MAX
 
 /* The classes of code, by width and weight; SIM_NONE is everything narrower. */

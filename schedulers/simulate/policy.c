@@ -3,6 +3,7 @@
  * "Frequency policies". */
 #include <math.h>
 
+#include "output/export/policy_constants.h"
 #include "schedulers/simulate/engine.h"
 #include "util/splitmix64.h"
 
@@ -13,7 +14,7 @@
  * for AVX Workloads Using a Software-Based Reimplementation", 2019): an interrupt at the first 512-bit instruction, and
  * a look at the floating-point throughput every 100 us.
  */
-static const int64_t look_ps = 100 * SIM_PS_PER_US, release_ps = 666 * SIM_PS_PER_US;
+static const int64_t look_ps = POLICY_LOOK * SIM_PS_PER_NS, release_ps = POLICY_RELEASE * SIM_PS_PER_NS;
 
 static bool runs_512(const struct engine_cpu *u)
 {

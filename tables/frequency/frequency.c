@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/phases/repetitions/steady.h"
+#include "computer/cpu/cpu.h"
 #include "drivers/rated_limits.h"
 #include "tables/registry.h"
 #include "tables/table/bracket_cells.h"
@@ -207,6 +208,40 @@ static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[C
     return 1;
 }
 
+/* The CPUs that are like one: of the kind that lists it, or with its label where there are no kinds (models). */
+static void alike(const struct tables_context *x, int cpu, char *out, size_t size)
+{
+    struct core_kind list[TABLES_CORES_MAX];
+    struct cpu_mask cpus;
+    size_t n = x->machine->ops->core_kinds(x->machine, false, list, CORE_KINDS_MAX), own = 0;
+    const bool kinds = n > 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < n && out[0] == '\0'; i++)
+        if (cpu_mask_parse(list[i].cpus, &cpus) == 0 && cpu_mask_has(&cpus, cpu))
+            snprintf(out, size, "%s", list[i].cpus);
+    n = kinds ? 0 : x->machine->ops->core_kinds(x->machine, true, list, TABLES_CORES_MAX);
+    while (own < n && list[own].cpu != cpu)
+        own++;
+    cpu_mask_clear(&cpus);
+    for (size_t i = 0; i < n && own < n; i++)
+        if (strcmp(list[i].label, list[own].label) == 0)
+            cpu_mask_add(&cpus, list[i].cpu);
+    if (own < n)
+        cpu_mask_format(&cpus, out, size);
+}
+
+static void note_alike(const struct tables_context *x, const int *cpus, size_t n, struct table *t)
+{
+    char text[1000] = "", list[240];
+    for (size_t i = 0; i < n && x->machine->ops->core_kinds; i++) {
+        alike(x, cpus[i], list, sizeof list);
+        if (list[0] != '\0')
+            text_list_add(text, sizeof text, "; ", "%d: %s", cpus[i], list);
+    }
+    if (text[0] != '\0')
+        table_set_setting(t, FREQUENCY_CPUS, text);
+}
+
 static int add_cells(const struct tables_context *x, const struct payload *kernels, size_t n, int cpu,
                      struct cells *out)
 {
@@ -239,6 +274,7 @@ static int frequency_plan(const struct tables_context *x, struct cells *out, str
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     set_up(x, &out->cell[0], kernels, n, &s);
     table_set_setting_number(t, "cores", x->info.cores);
+    note_alike(x, cpus, n_cpus, t);
     table_set_setting_number(t, "runs", s.least);
     table_set_setting_number(t, "settle_us", s.settle_us);
     table_set_setting_number(t, "warmup_us", s.before_us);

@@ -8,6 +8,9 @@
 
 /* The setting with the kind of core that CPU %d is. */
 #define FREQUENCY_CORE "core of CPU %d"
+/* The setting with the CPUs whose cores are like a measured one, for each: "31: 0-31,64-95; 63: 32-63"; siblings are
+ * among them. */
+#define FREQUENCY_CPUS "cpus_alike"
 
 /* How the names of details begin in which a frequency is that was measured again. */
 #define FREQUENCY_AGAIN "again "

@@ -73,6 +73,21 @@ static void note_settings(const struct tables_options *o, struct table *t)
     table_set_setting_number(t, "toggle_us", RELAXATION_AGAIN_US);
 }
 
+/* The wait half way up: where code of the level between follows. */
+static int add_half_way(const unsigned *cores, size_t n_cores, const struct payload *kernel, size_t n,
+                        struct cells *out)
+{
+    const struct payload *from = NULL, *to = NULL;
+    for (size_t k = 0; k < n; k++) {
+        from = strcmp(kernel[k].name, "512fma") == 0 ? &kernel[k] : from;
+        to = strcmp(kernel[k].name, "256fma") == 0 ? &kernel[k] : to;
+    }
+    for (size_t i = 0; from && to && i < n_cores; i++)
+        if (add(out, RELAXATION_WAIT, from, to, cores[i], "nothing", 0.6))
+            return -1;
+    return 0;
+}
+
 static int relaxation_plan(const struct tables_context *x, struct cells *out, struct table *t,
                            struct machine_error *err)
 {
@@ -95,7 +110,9 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
                  add_rearm(x, out, &kernel[k], &to, cores[i]) ||
                  add(out, RELAXATION_TOGGLE, &kernel[k], &to, cores[i], "duty", 0.5)))
                 return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    return MACHINE_OK;
+    return !x->options->brief && add_half_way(cores, n_cores, kernel, n, out)
+               ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
+               : MACHINE_OK;
 }
 
 #define RELAXATION_OWN_TIMES "it observes for as long as the wait lasts"

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "drivers/events/event_code.h"
+#include "drivers/events/events.h"
 #include "probes/umask.h"
 #include "tables/registry.h"
 #include "tables/umask/umask_fit.h"
@@ -174,6 +175,23 @@ static void note_settings(const struct tables_context *x, const struct umask_set
         table_set_setting(t, "active_cores_note", "the first of --active-cores: each core has its own license");
 }
 
+const char *const umask_stall_settings[UMASK_STALLS] = {"stall_loads_event", "stall_stores_event"};
+
+/* For whoever counts them by the export. */
+static void note_stalls(const struct tables_context *x, struct table *t)
+{
+    for (size_t i = 0; i < UMASK_STALLS && x->machine->ops->find_event; i++) {
+        struct machine_error ignored;
+        uint64_t code;
+        char form[60], text[120];
+        if (x->machine->ops->find_event(x->machine, events_stalls[i], &code, &ignored) != MACHINE_OK)
+            continue;
+        event_code_format(code, form, sizeof form);
+        snprintf(text, sizeof text, "%s %s", events_stalls[i], form);
+        table_set_setting(t, umask_stall_settings[i], text);
+    }
+}
+
 static int umask_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct event e;
@@ -189,6 +207,7 @@ static int umask_plan(const struct tables_context *x, struct cells *out, struct 
     one.a = base;
     struct umask_setup s = experiment(x, &one, &base);
     note_settings(x, &s, t);
+    note_stalls(x, t);
     for (size_t k = 0; k < n; k++)
         for (size_t first = 0; first < e.n_umasks; first += first < BITS ? REPETITIONS_EVENTS_MAX : 1) {
             struct cell *c = tables_add_cell(out, &kernels[k], NULL, one.active_cores, "%02x.%s.%02x", e.select,

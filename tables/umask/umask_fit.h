@@ -46,6 +46,11 @@ const char *umask_document_text(enum meaning_document d);
 
 /* ---- rows of the table ---- */
 
+/* Settings with the events of drivers/events/events.h, events_stalls, where the processor's are known:
+ * "CYCLE_ACTIVITY.STALLS_L2_MISS 0xa3:0x05:cmask=5". */
+enum { UMASK_STALLS = 2 };
+extern const char *const umask_stall_settings[UMASK_STALLS];
+
 /* Fills the columns `reading` and `disagrees`. Returns 0, or -1: out of memory. Pure. */
 int umask_conclude(struct table *t);
 /* The meaning of each single bit, and whether the documented umasks behave as documented. */

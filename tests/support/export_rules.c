@@ -55,6 +55,9 @@ static const struct list lists[] = {
      NULL,
      {NULL},
      false},
+    {"events", {{"code", NEEDED, 0, UINT32_MAX, false}}, NULL, {"what"}, false},
+    {"cpus", {{"cpu", KEY, 0, 65535, false}, {"like", NEEDED, 0, 65535, false}}, NULL, {NULL}, false},
+    {"constants", {{"value", NEEDED, 1, TIME_MAX, false}}, NULL, {"name", "source"}, false},
     {"classes",
      {{"class", KEY, 0, A_CLASS, false}, {"width", NEEDED, 1, 65535, false}, {"level", OPTIONAL, 0, A_LEVEL, false}},
      "heavy",
@@ -379,6 +382,13 @@ static int check_head(struct check *c)
         if (text ? !json_is_string(text) : i < HEAD_TEXTS_NEEDED)
             return export_check_wrong(c, "%s %s", head_texts[i], text ? "is not a text" : "is not there");
         known += text != NULL;
+    }
+    static const char *const signature[] = {"family", "model", "stepping"};
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *part = json_object_get(c->root, signature[i]);
+        if (part ? !json_is_integer(part) || json_integer_value(part) < 0 : json_object_get(c->root, "family") != NULL)
+            return export_check_wrong(c, "%s is not there, or no whole number", signature[i]);
+        known += part != NULL;
     }
     if (!json_is_integer(levels) || json_integer_value(levels) < 0 || json_integer_value(levels) > SCHEDULE_LEVELS_MAX)
         return export_check_wrong(c, "levels is not a whole number of 0 to %d", SCHEDULE_LEVELS_MAX);

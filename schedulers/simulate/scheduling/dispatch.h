@@ -3,6 +3,7 @@
  * The rules of each are functions that the dispatcher is given. */
 #pragma once
 
+#include "output/export/policy_constants.h"
 #include "schedulers/simulate/engine.h"
 #include "schedulers/simulate/timers.h"
 
@@ -28,9 +29,9 @@ struct ready {
 
 /* ---- who runs where ---- */
 
-#define DISPATCH_SLICE_PS (6000 * SIM_PS_PER_US)       /* MuQSS 0.204: rr_interval 6 ms */
-#define DISPATCH_GRANULARITY_PS (1000 * SIM_PS_PER_US) /* Linux 5.9, fair.c: sysctl_sched_wakeup_granularity */
-#define DISPATCH_BONUS_PS (3000 * SIM_PS_PER_US)       /* likewise: half of sysctl_sched_latency */
+#define DISPATCH_SLICE_PS (POLICY_SLICE * SIM_PS_PER_NS)
+#define DISPATCH_GRANULARITY_PS (POLICY_GRANULARITY * SIM_PS_PER_NS)
+#define DISPATCH_BONUS_PS (POLICY_BONUS * SIM_PS_PER_NS)
 
 enum dispatch_state { DISPATCH_BLOCKED, DISPATCH_READY, DISPATCH_RUNNING, DISPATCH_DONE };
 

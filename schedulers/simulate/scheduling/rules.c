@@ -221,10 +221,10 @@ static const struct dispatch_rules cookies_rules = {
 
 /* ---- core specialization ---- */
 
-#define SPECIALIZE_CHANGE_PS (20000 * SIM_PS_PER_US)  /* G, 6.2.2: at most one change in this time */
-#define SPECIALIZE_SHORT_PS (100 * SIM_PS_PER_US)     /* G, 6.2.4: phases that are not worth a migration */
-#define SPECIALIZE_TIMEOUT_PS (10000 * SIM_PS_PER_US) /* G, 6.2.4: there is one; how long it is: assumed */
-#define SPECIALIZE_WEIGHT 0.25                        /* of the last phase in the average; assumed */
+#define SPECIALIZE_CHANGE_PS (POLICY_CLASS_CHANGE * SIM_PS_PER_NS)
+#define SPECIALIZE_SHORT_PS (POLICY_SHORT_PHASE * SIM_PS_PER_NS)
+#define SPECIALIZE_TIMEOUT_PS (POLICY_WIDE_TIMEOUT * SIM_PS_PER_NS)
+#define SPECIALIZE_WEIGHT (POLICY_SHORT_WEIGHT / 1000.0)
 
 /* One wide core. False: out of memory. */
 static bool specialize_init(struct dispatch *d)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Costs of switches, migrations and faults in exports: as JSON and in a header that compiles; what is absent. */
+/* What the system decides in exports: costs of switches, migrations and faults, the processor, its CPUs and events, as
+ * JSON and in a header that compiles; what is absent. */
 #include <jansson.h>
 #include <unistd.h>
 
@@ -26,15 +27,20 @@ static bool is_missing(const struct schedule *s, const char *part)
 }
 
 /* The list as text, without blanks at the beginnings of lines. */
-static void expect_list(const struct schedule *s, const char *expected)
+static void expect_list_of(const struct schedule *s, const char *name, const char *expected)
 {
     char *json = export_rules_json(s);
     json_t *root = json_loads(json, 0, NULL);
-    char *list = json_dumps(json_object_get(root, "switching"), JSON_COMPACT);
-    assert_string_equal(list, expected);
+    char *list = json_dumps(json_object_get(root, name), JSON_COMPACT | JSON_ENCODE_ANY);
+    assert_string_equal(list ? list : "", expected);
     free(list);
     json_decref(root);
     free(json);
+}
+
+static void expect_list(const struct schedule *s, const char *expected)
+{
+    expect_list_of(s, "switching", expected);
 }
 
 static char *header_of(const struct schedule *s)
@@ -191,6 +197,121 @@ TEST(what_the_rules_refuse)
     free(bad);
     json_decref(root);
     free(good);
+    schedule_free(&s);
+    table_free(&f);
+}
+
+/* ---- whose parameters ---- */
+
+TEST(the_signature)
+{
+    static const struct {
+        const char *cpu;
+        int family, model, stepping;
+    } names[] = {{"Intel Xeon Gold 6130 CPU @ 2.10GHz (06_55H, stepping 4)", 6, 0x55, 4},
+                 {"AMD EPYC 19_01H-1", 0x19, 1, 1},
+                 {"Intel(R) Xeon(R) Processor 06_ADH-10", 6, 0xad, 10},
+                 {"Intel(R) Xeon(R) Processor 06_A7H-1?", -1, -1, -1}, /* doubtful */
+                 {"12_34H-5 of somebody", -1, -1, -1},
+                 {"Some CPU", -1, -1, -1}};
+    struct table f;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct schedule s;
+        char stepping[20];
+        gold_frequencies(&f);
+        table_set_meta(&f, "cpu", names[i].cpu);
+        read_schedule(&f, &s);
+        assert_int_equal(s.family, names[i].family);
+        assert_int_equal(s.model, names[i].model);
+        assert_int_equal(s.stepping, names[i].stepping);
+        snprintf(stepping, sizeof stepping, "%d", names[i].stepping);
+        expect_list_of(&s, "stepping", names[i].stepping < 0 ? "" : stepping);
+        schedule_free(&s);
+        table_free(&f);
+    }
+}
+
+/* A scheduler runs on CPUs that were not measured, but are like one that was. */
+TEST(frequencies_of_each_cpu)
+{
+    static const char *const lists[][2] = {
+        {"0: 0-1,4; 7: 6-7",
+         "[{\"cpu\":0,\"like\":0},{\"cpu\":1,\"like\":0},{\"cpu\":4,\"like\":0}]"}, /* 7: not measured */
+        {"0: 0; 0: 0-1", "[{\"cpu\":0,\"like\":0},{\"cpu\":1,\"like\":0}]"},
+        {"0: 3-1", "[]"},
+        {"nonsense", "[]"},
+        {NULL, "[{\"cpu\":0,\"like\":0}]"}};
+    struct table f;
+    for (size_t i = sizeof lists / sizeof *lists; i-- > 0;) {
+        struct schedule s;
+        gold_frequencies(&f);
+        if (lists[i][0])
+            table_set_setting(&f, "cpus_alike", lists[i][0]);
+        read_schedule(&f, &s);
+        expect_list_of(&s, "cpus", lists[i][1]);
+        if (i == 0) {
+            char *header = header_of(&s);
+            assert_int_equal(run_with(header, "#include \"export.h\"\n"
+                                              "int main(void) { uint32_t mhz = 0, none = 5; unsigned first;\n"
+                                              "return characterize_mhz(4, 1, 2, &mhz) && mhz == 3500 && "
+                                              "!characterize_mhz(7, 1, 2, &none) && none == 5 && "
+                                              "characterize_turbos_of(1, &first) == 5 && "
+                                              "CHARACTERIZE_MODEL == 0x55 && CHARACTERIZE_STEPPING == 4 && "
+                                              "CHARACTERIZE_SLICE_NS == 6000000 ? 7 : 1; }"),
+                             7);
+            free(header);
+        }
+        schedule_free(&s);
+        table_free(&f);
+    }
+}
+
+TEST(events_besides_levels)
+{
+    struct table f, u;
+    struct schedule s;
+    gold_frequencies(&f);
+    umask_table(&u);
+    table_add_row(&u);
+    table_put_number(&u, "event", 0x28);
+    table_put_number(&u, "umask", 0x40);
+    table_put_text(&u, "reading", "throttled");
+    table_set_setting(&u, "stall_loads_event", "CYCLE_ACTIVITY.STALLS_L2_MISS 0xa3:0x05:cmask=5");
+    table_set_setting(&u, "stall_stores_event", "nonsense");
+    const struct table *tables[] = {&f, &u};
+    assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
+    expect_list_of(&s, "events",
+                   "[{\"what\":\"throttle\",\"code\":16424},{\"what\":\"stall_loads\",\"code\":83887523}]");
+    char *header = header_of(&s);
+    has(header, "#define CHARACTERIZE_THROTTLE_EVENT 0x00004028u\n");
+    has(header, "#define CHARACTERIZE_STALL_LOADS_EVENT 0x050005a3u\n");
+    has(header, "#define CHARACTERIZE_HAS_STALL_STORES_EVENT 0\n");
+    has_not(header, "#define CHARACTERIZE_STALL_STORES_EVENT");
+    free(header);
+    schedule_free(&s);
+    table_free(&f);
+    table_free(&u);
+}
+
+/* No header but the compiler's own types: as clang -target bpf defines it. */
+TEST(header_for_bpf)
+{
+    struct table f;
+    struct schedule s;
+    char folder[FOLDER_PATH_MAX], command[400];
+    gold_frequencies(&f);
+    read_schedule(&f, &s);
+    char *header = header_of(&s);
+    folder_make(folder);
+    folder_put(folder, "export.h", header);
+    folder_put(folder, "main.c",
+               "#include \"export.h\"\nuint32_t f(void); uint32_t f(void) { uint32_t mhz = 0; "
+               "(void)characterize_mhz(0, 1, 0, &mhz); return mhz; }");
+    snprintf(command, sizeof command, "cd %s && %s -D__bpf__ -nostdinc -ffreestanding -Wall -Wextra -Werror -c main.c",
+             folder, getenv("CC") && *getenv("CC") ? getenv("CC") : "cc");
+    assert_int_equal(system(command), 0);
+    folder_remove(folder);
+    free(header);
     schedule_free(&s);
     table_free(&f);
 }
