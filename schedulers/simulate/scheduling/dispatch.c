@@ -336,7 +336,7 @@ void scheduling_free(struct dispatch *d)
     timers_free(&d->timers);
     free(d->task);
     free(d->cpu);
-    free(d->frequencies.frequency);
+    free(d->turbos);
     free(d->last_user);
     free(d->wide);
 }

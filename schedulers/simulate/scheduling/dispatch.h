@@ -3,7 +3,7 @@
  * The rules of each are functions that the dispatcher is given. */
 #pragma once
 
-#include "output/export/policy_constants.h"
+#include "schedulers/policy.h"
 #include "schedulers/simulate/engine.h"
 #include "schedulers/simulate/timers.h"
 
@@ -46,7 +46,7 @@ struct dispatch_task {
     unsigned cpu; /* where it runs or ran last; UINT_MAX: nowhere yet */
     /* specialize */
     bool wide;                       /* it is taken to be wide */
-    double shorts;                   /* moving average: 1 for each short phase that was not wide, else 0 */
+    uint64_t shorts;                 /* policy_shorts() */
     int64_t wide_since, phase_since; /* CPU time when it was last taken to be wide, and not wide */
 };
 
@@ -81,12 +81,6 @@ struct dispatch_rules {
     int64_t (*lost)(struct dispatch *d, unsigned cpu, int64_t ps);
 };
 
-/* The published frequencies: one line for each turbo level, that with the fewest active cores first. */
-struct compensation_table {
-    unsigned n_levels, n_turbo;
-    double *frequency; /* by turbo level and license level; above 0 */
-};
-
 struct dispatch {
     const struct dispatch_rules *rules;
     struct engine *engine;
@@ -103,7 +97,7 @@ struct dispatch {
     int64_t forced_idle_ps;
     double cycles; /* all, 10^-7 */
     /* fair-subtract, fair-attribute */
-    struct compensation_table frequencies;
+    struct policy_turbos *turbos;
     unsigned own_level[SIM_CLASSES]; /* of the registers that a class uses */
     uint32_t *last_user;             /* by core and level; NULL: nobody is to pay */
     /* specialize */
@@ -133,27 +127,6 @@ void dispatch_withdraw(struct dispatch *d, unsigned cpu);
 
 /* Gives the rules of a scheduler, any but SIM_RECORDED, to a dispatcher that was made. False: out of memory. */
 bool rules_init(struct dispatch *d, struct sim_params *p, enum sim_scheduler scheduler);
-
-/*
- * Computes the loss of a task to a frequency that others had reduced, from what a scheduler can count: cycles at each
- * license level and time. G: Gottschlag's dissertation, 7.4.2 (equations 7.1 to 7.7). Frequencies in any one unit.
- */
-
-/*
- * The average frequency at a turbo level for these cycles at each license level, with a sum above 0. G, eq. 7.6 for any
- * number of levels.
- */
-double rules_fair_expected(const struct compensation_table *t, unsigned turbo, const double *cycles);
-
-/*
- * The frequency without the cycles at levels slower than `own`, which the task itself did not cause: they are moved to
- * `own`. The turbo level is that which explains the frequency `actual`, interpolated between the two nearest, and is
- * not beyond the fastest and the slowest. G, 7.4.2, steps 2 to 4.
- */
-double rules_fair_ideal(const struct compensation_table *t, const double *cycles, double actual, unsigned own);
-
-/* The part of a CPU time that was lost, 0 to 1, where `stalled` (0 to 1) of the cycles waited. G, eq. 7.3. */
-double rules_fair_lost_part(double actual, double ideal, double stalled);
 
 /* ---- dispatch.c: feeds the engine with what a scheduler decides ---- */
 

@@ -10,42 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- compensation ---- */
-
-double rules_fair_expected(const struct compensation_table *t, unsigned turbo, const double *cycles)
-{
-    const double *f = t->frequency + (size_t)turbo * t->n_levels;
-    double sum = 0, time = 0;
-    for (unsigned k = 0; k < t->n_levels; k++) {
-        sum += cycles[k];
-        time += cycles[k] / f[k];
-    }
-    return sum / time;
-}
-
-double rules_fair_ideal(const struct compensation_table *t, const double *cycles, double actual, unsigned own)
-{
-    double alone[SIM_LEVELS_MAX] = {0};
-    for (unsigned k = 0; k < t->n_levels; k++)
-        alone[k < own ? k : own] += cycles[k];
-    unsigned slow = 0;
-    double below = rules_fair_expected(t, 0, cycles), above = below;
-    while (below > actual && slow + 1 < t->n_turbo) {
-        above = below;
-        below = rules_fair_expected(t, ++slow, cycles);
-    }
-    double ideal = rules_fair_expected(t, slow, alone);
-    if (slow == 0 || below >= actual || above <= below)
-        return ideal;
-    double share = (actual - below) / (above - below); /* of the faster turbo level */
-    return ideal + share * (rules_fair_expected(t, slow - 1, alone) - ideal);
-}
-
-double rules_fair_lost_part(double actual, double ideal, double stalled)
-{
-    return actual < ideal ? (1 - stalled) * (ideal - actual) / ideal : 0;
-}
-
 /* ---- the rules ---- */
 
 /* Registers do not distinguish heavy instructions from light ones: what their width can cause at most (G, 7.4.1). */
@@ -61,22 +25,22 @@ static void find_own_levels(struct dispatch *d, const struct sim_params *p)
     }
 }
 
-/* One line for each turbo level: numbers of active cores with the same frequencies are the same one. */
+/* One line for each turbo level: numbers of active cores with the same frequencies are the same one. False: out of
+ * memory. */
 static bool find_turbo_levels(struct dispatch *d, struct sim_params *p)
 {
-    struct compensation_table *t = &d->frequencies;
-    t->n_levels = p->levels;
-    t->frequency = calloc((size_t)p->cores * t->n_levels, sizeof(*t->frequency));
-    if (t->frequency == NULL)
+    struct policy_turbos *t = d->turbos = calloc(1, sizeof(*t));
+    if (t == NULL)
         return false;
-    for (unsigned n = 1; n <= p->cores; n++) {
-        double *line = t->frequency + (size_t)t->n_turbo * t->n_levels;
+    t->n_levels = p->levels;
+    for (unsigned n = 1; n <= p->cores && t->n < POLICY_TURBOS_MAX; n++) {
+        policy_u32 *line = t->inverse[t->n];
         if (!sim_params_measured(p, n))
             continue;
         for (unsigned level = 0; level < t->n_levels; level++)
-            line[level] = sim_params_speed(p, level, n);
-        if (t->n_turbo == 0 || memcmp(line, line - t->n_levels, t->n_levels * sizeof(*line)) != 0)
-            t->n_turbo++;
+            line[level] = policy_inverse(100 * sim_params_speed(p, level, n));
+        if (t->n == 0 || memcmp(line, t->inverse[t->n - 1], t->n_levels * sizeof(*line)) != 0)
+            t->n++;
     }
     return true;
 }
@@ -115,21 +79,19 @@ static bool fair_row(struct dispatch *d, unsigned cpu)
     return true;
 }
 
-/* The time that a task lost in `ps` of CPU time to levels that it cannot have caused. */
+/* The time that a task lost in `ps` of CPU time to levels that it cannot have caused, by whole cycles and ns. */
 static int64_t lost_to_others(struct dispatch *d, unsigned cpu, int64_t ps)
 {
-    const struct dispatch_cpu *c = &d->cpu[cpu];
     const struct engine_counts *n = &d->engine->counts[cpu];
-    double all = 0, others = 0;
-    for (unsigned k = 0; k < d->frequencies.n_levels; k++) {
+    struct policy_slice s = {.ns = (uint64_t)(n->unhalted_ps / SIM_PS_PER_NS)};
+    double all = 0;
+    for (unsigned k = 0; k < d->turbos->n_levels; k++) {
         all += n->cycles[k];
-        others += k > c->own ? n->cycles[k] : 0;
+        s.cycles[k] = (uint64_t)(1e-7 * n->cycles[k] + 0.5);
     }
-    if (others == 0)
-        return 0;
-    double actual = all / (double)n->unhalted_ps;
-    double ideal = rules_fair_ideal(&d->frequencies, n->cycles, actual, c->own);
-    return (int64_t)floor((double)ps * rules_fair_lost_part(actual, ideal, n->stalled / all) + 0.5);
+    s.stalled = all > 0 ? (policy_u32)(n->stalled / all * POLICY_ONE + 0.5) : 0;
+    return SIM_PS_PER_NS *
+           (int64_t)policy_slice_lost_ns(d->turbos, &s, d->cpu[cpu].own, (uint64_t)(ps / SIM_PS_PER_NS));
 }
 
 static int64_t fair_lost(struct dispatch *d, unsigned cpu, int64_t ps)
@@ -137,7 +99,7 @@ static int64_t fair_lost(struct dispatch *d, unsigned cpu, int64_t ps)
     struct dispatch_cpu *c = &d->cpu[cpu];
     int64_t lost = lost_to_others(d, cpu, ps);
     if (lost > 0 && d->last_user != NULL) {
-        uint32_t user = *last_user(d, cpu, c->own + 1);
+        uint32_t user = *last_user(d, cpu, policy_payer_level(c->own));
         if (user != SIM_IDLE)
             d->task[user].penalty += lost;
     }
@@ -222,9 +184,7 @@ static const struct dispatch_rules cookies_rules = {
 /* ---- core specialization ---- */
 
 #define SPECIALIZE_CHANGE_PS (POLICY_CLASS_CHANGE * SIM_PS_PER_NS)
-#define SPECIALIZE_SHORT_PS (POLICY_SHORT_PHASE * SIM_PS_PER_NS)
 #define SPECIALIZE_TIMEOUT_PS (POLICY_WIDE_TIMEOUT * SIM_PS_PER_NS)
-#define SPECIALIZE_WEIGHT (POLICY_SHORT_WEIGHT / 1000.0)
 
 /* One wide core. False: out of memory. */
 static bool specialize_init(struct dispatch *d)
@@ -313,19 +273,15 @@ static void change_kind(struct dispatch *d, unsigned cpu, bool wide)
  */
 static void consider_kind(struct dispatch *d, unsigned cpu)
 {
-    uint64_t wide = d->n_wide, other = d->engine->n_cores - d->n_wide;
     unsigned n[2];
-    if (d->engine->now - d->wide_changed <= SPECIALIZE_CHANGE_PS)
+    /* rounded up: the rule is about whole ns */
+    if (!policy_may_change((uint64_t)((d->engine->now - d->wide_changed + SIM_PS_PER_NS - 1) / SIM_PS_PER_NS)))
         return;
     count_runnable(d, n);
+    const struct policy_loads loads = {n[1], n[0], d->n_wide, d->engine->n_cores - d->n_wide};
     const unsigned none = d->engine->n_cores;
-    unsigned idle = other > 1 && first_ready(d, true) != SIM_IDLE ? idle_other_core(d) : none;
-    bool changes;
-    if (on_wide_core(d, cpu))
-        changes = wide > 1 && n[1] * other < n[0] * (wide - 1);
-    else
-        changes = other > 1 && (idle != none || n[0] * wide < n[1] * (other - 1));
-    if (changes)
+    unsigned idle = loads.other_cores > 1 && first_ready(d, true) != SIM_IDLE ? idle_other_core(d) : none;
+    if (on_wide_core(d, cpu) ? policy_narrows(&loads) : policy_widens(&loads, idle != none))
         change_kind(d, cpu, !on_wide_core(d, cpu));
     else if (idle != none) /* it looks again */
         dispatch_again(d, d->engine->member[d->engine->core[idle].first], false);
@@ -342,8 +298,7 @@ static void become_other(struct dispatch *d, uint32_t task)
 static void become_wide(struct dispatch *d, uint32_t task)
 {
     struct dispatch_task *t = &d->task[task];
-    bool is_short = dispatch_cpu_time(d, task) - t->phase_since < SPECIALIZE_SHORT_PS;
-    t->shorts += SPECIALIZE_WEIGHT * ((is_short ? 1 : 0) - t->shorts);
+    t->shorts = policy_shorts(t->shorts, (uint64_t)((dispatch_cpu_time(d, task) - t->phase_since) / SIM_PS_PER_NS));
     t->wide = true;
     t->wide_since = dispatch_cpu_time(d, task);
 }
@@ -359,7 +314,7 @@ static bool specialize_row(struct dispatch *d, unsigned cpu)
     uint32_t task = d->cpu[cpu].task;
     struct dispatch_task *t = &d->task[task];
     bool was = t->wide, uses = t->row.class == SIM_512LIGHT || t->row.class == SIM_512HEAVY;
-    if (t->wide && t->fresh && t->row.syscall && (d->always || t->shorts <= 0.5))
+    if (t->wide && t->fresh && t->row.syscall && (d->always || policy_call_ends_phase(t->shorts)))
         become_other(d, task);
     if (uses && !t->wide && !on_wide_core(d, cpu)) {
         dispatch_pay(d, task, SIM_FAULT);
