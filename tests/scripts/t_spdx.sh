@@ -21,6 +21,7 @@ wanted() {
     case $1 in
     data/export/* | kernels/* | drivers/helper/kmod/*) echo GPL-2.0-or-later ;;
     drivers/native/sampling.h | drivers/timing/chain_reading.h) echo GPL-2.0-or-later ;;
+    schedulers/policy.h | output/export/policy_constants.h) echo GPL-2.0-or-later ;; # BPF programs include them
     drivers/profile/profile_types.h | drivers/profile/profile_arithmetic.* | drivers/profile/profile_sequence.*)
         echo GPL-2.0-or-later ;;
     *) echo GPL-3.0-or-later ;;
