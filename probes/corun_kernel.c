@@ -6,7 +6,8 @@
 
 #include "util/splitmix64.h"
 
-#define PERIOD_US 200.0 /* of samples, whose reading takes time; the last ends with its slice */
+/* Of samples, the last of which ends with its slice: reading one takes time, which follows the clock. */
+#define SAMPLES 2
 
 static struct machine_setup setup_of(const struct corun_kernel *k, const struct corun_background *b,
                                      const struct counter_spec *cycles)
@@ -14,11 +15,11 @@ static struct machine_setup setup_of(const struct corun_kernel *k, const struct 
     const bool beside = b->code.kernel != NULL && k->place != CORUN_SAME;
     struct machine_setup s = {.cpu = k->cpu,
                               .active_cores = beside ? 0 : 1,
-                              .period_us = PERIOD_US,
+                              .period_us = k->slice_us / SAMPLES,
                               .fixed_ghz = b->fixed_ghz,
                               .counters = cycles,
                               .n_counters = k->m->ops->lacks(k->m, cycles->id, NULL) == NULL,
-                              .max_samples = (size_t)(10 * k->slice_us / PERIOD_US),
+                              .max_samples = 100 * SAMPLES, /* at the slowest clock, beside whatever */
                               .seed = splitmix64(b->seed + b->repetition * SPLITMIX64_STEP)};
     if (beside)
         s.corunner = b->code;

@@ -287,12 +287,15 @@ int option_take_clocks(const struct option_row *p, const char *text, struct opti
     char one[ELEMENT_MAX];
     for (const char *rest = text; rest != NULL; out->n_clocks++) {
         rest = next_element(rest, one);
-        if (out->n_clocks == BESIDE_CODES_MAX || !with_unit(one, units, 3, 0.1, 20, &out->clocks[out->n_clocks]))
-            return refuse(BAD_USAGE, "--%s: '%s' is no frequency of 0.1 to 20 GHz, or more than %d; as in 2.8,1.9",
-                          p->name, one, BESIDE_CODES_MAX);
+        if (out->n_clocks == BESIDE_CODES_MAX)
+            return refuse(BAD_USAGE, "--%s: more than %d frequencies", p->name, BESIDE_CODES_MAX);
+        if (!with_unit(one, units, 3, 0.1, 20, &out->clocks[out->n_clocks]))
+            return refuse(BAD_USAGE, "--%s: '%s' is no frequency of 0.1 to 20 GHz, as in 2.8,1.9 or 2800MHz", p->name,
+                          one);
         for (size_t i = 0; i < out->n_clocks; i++)
-            if (fabs(out->clocks[i] / out->clocks[out->n_clocks] - 1) < 1e-6)
-                return refuse(BAD_USAGE, "--%s: %s is given twice", p->name, one);
+            if (fabs(out->clocks[i] / out->clocks[out->n_clocks] - 1) < 0.02)
+                return refuse(BAD_USAGE, "--%s: %g and %g GHz are not 2 %% apart", p->name, out->clocks[i],
+                              out->clocks[out->n_clocks]);
     }
     return out->n_clocks > 1 ? 0 : refuse(BAD_USAGE, "--%s: two frequencies or more, as in 2.8,1.9", p->name);
 }

@@ -221,8 +221,9 @@ static void tell_stall(FILE *out, const struct table *t, size_t row, const char 
                 first, estimates_text(&stall, 3, text));
     else
         fprintf(out,
-                "No stall share: the clock was not fixed, it ran at %.3f and %.3f GHz. A hypervisor, a power limit or "
-                "another program sets it.\n",
+                "No stall share: the clock was not as requested, it ran at %.3f and %.3f GHz (a turbo limit, a power "
+                "limit, "
+                "a hypervisor or another program).\n",
                 table_number(t, ROW_NARROW, "freq_ghz"), table_number(t, row, "freq_ghz"));
 }
 
@@ -290,7 +291,7 @@ static void print(FILE *out, __attribute__((unused)) bool colour, const struct t
 
 const struct table_kind table_beside = {
     .name = "beside",
-    .title = "What a command costs beside background code",
+    .title = "What a command costs beside background code, or at fixed frequencies",
     .about = "what a command costs beside background code",
     .method = "The command runs beside nothing, twice beside narrow code and beside each wide kernel, in random order "
               "within a round; costs are ratios within a round (G 3.3.5, equations 3.1 and 3.2). Or it runs at several "

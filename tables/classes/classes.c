@@ -68,16 +68,9 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     if (n_cores == 0)
         return MACHINE_OK;
     const unsigned active = cores[n_cores - 1]; /* of several the most */
-    n = tables_each_once(kernels, n);
+    n = tables_only_clean(kernels, tables_each_once(kernels, n), "kernel", t);
     for (size_t k = 0; k < n; k++) {
         struct brackets_setup s;
-        if (kernels[k].dirty) {
-            table_add_missing(
-                t, "dirty registers would slow the scalar code, too, with which it is compared; --table trigger shows "
-                   "whether they do");
-            table_put_text(t, "kernel", kernels[k].name);
-            continue;
-        }
         struct cell *c = tables_add_cell(out, &kernels[k], NULL, active, "%s", kernels[k].name);
         if (!c)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");

@@ -73,7 +73,8 @@ static size_t frequency_kernels(const struct tables_context *x, struct payload *
     const char *names[TABLES_KERNELS_MAX];
     memcpy(names, tables_usual_kernels, tables_n_usual_kernels * sizeof *names);
     names[tables_n_usual_kernels] = LOADING;
-    return tables_each_once(out, tables_kernels(x, names, tables_n_usual_kernels + 1, out, t));
+    const size_t n = tables_each_once(out, tables_kernels(x, names, tables_n_usual_kernels + 1, out, t));
+    return tables_only_clean(out, n, "kernel", t);
 }
 
 /* Chooses the kernels of a cell from n: the first and the last one if it is measured again. Returns how many. */

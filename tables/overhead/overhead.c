@@ -84,6 +84,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     if (x->options->n_kernels && n == 1)
         return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
                             "overhead needs two kernels; of the kernels given, only %s can run here", kernels[0].name);
+    n = tables_only_clean(kernels, n, "to", t);
     qsort(kernels, n, sizeof *kernels, by_demand);
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n; b++)

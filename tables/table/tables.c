@@ -177,6 +177,22 @@ size_t tables_each_once(struct payload *kernels, size_t n)
     return kept;
 }
 
+size_t tables_only_clean(struct payload *kernels, size_t n, const char *column, struct table *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!kernels[i].dirty) {
+            kernels[kept++] = kernels[i];
+            continue;
+        }
+        table_add_missing(t,
+                          "what it leaves dirty would slow the code after it, too, with which it is compared; --table "
+                          "trigger and relaxation show that");
+        table_put_text(t, column, kernels[i].name);
+    }
+    return kept;
+}
+
 size_t tables_active_cores(const struct tables_context *x, enum tables_cores otherwise, unsigned *out)
 {
     static const unsigned ends[][2] = {[CORES_ALL] = {1, 0},

@@ -239,6 +239,9 @@ extern const size_t tables_n_usual_kernels;
 size_t tables_every_kernel(const char **out, size_t max);
 /* Drops kernels that were named twice; returns how many are left. */
 size_t tables_each_once(struct payload *kernels, size_t n);
+/* Drops those that leave registers or tiles dirty, which go into `t` as missing, named in a column: what they leave
+ * would slow the code that follows, with which they are compared. Returns how many are left. */
+size_t tables_only_clean(struct payload *kernels, size_t n, const char *column, struct table *t);
 /* Numbers of active cores, where none are named. */
 enum tables_cores {
     CORES_ALL, /* all that may be used; the others end with that number, too */

@@ -83,7 +83,8 @@ static int add_mixtures(const struct tables_context *x, struct cells *out, const
     if (x->options->n_kernels) {
         for (size_t i = 0; i < n; i++)
             for (size_t j = i + 1; j < n; j++)
-                if (strcmp(k[i].name, k[j].name) != 0 && add_cell(out, MIXTURE, &k[i], &k[j], cores, 3))
+                if (!k[i].dirty && !k[j].dirty && strcmp(k[i].name, k[j].name) != 0 &&
+                    add_cell(out, MIXTURE, &k[i], &k[j], cores, 3))
                     return -1;
         return 0;
     }
@@ -103,9 +104,13 @@ static int add_all(const struct tables_context *x, struct cells *out, const stru
             return -1;
     if (add_mixtures(x, out, k, n, cores))
         return -1;
-    for (size_t i = 0; i < n; i++)
-        if (k[i].kernel->width >= 256 && add_dirty(x, out, &k[i], cores))
+    for (size_t i = 0; i < n; i++) {
+        bool again = false; /* 512fma and 512fma-dirty leave the same */
+        for (size_t j = 0; j < i; j++)
+            again = again || k[j].kernel == k[i].kernel;
+        if (k[i].kernel->width >= 256 && !again && add_dirty(x, out, &k[i], cores))
             return -1;
+    }
     return 0;
 }
 

@@ -177,6 +177,9 @@ int lifted_find(const struct tables_context *x, const struct binary_choice *choi
     }
     if (i < n && status == MACHINE_OK)
         table_add_missing(
-            rows, "which instructions lift the class of %zu more blocks: FILE:FUNCTION, or more --seconds", n - i);
+            rows,
+            "which instructions lift the class of %zu more blocks: at most %d are searched, in twice the time that "
+            "--seconds allows; FILE:FUNCTION chooses",
+            n - i, BLOCKS_MOST);
     return status;
 }

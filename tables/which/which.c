@@ -289,6 +289,10 @@ static void findings(FILE *out, const struct table *t)
     const char *file = table_setting(t, "file"), *left_out = table_setting(t, "left_out");
     for (double class = most; class >= 1; class --)
         tell_class(out, t, class);
+    if (most >= 1 && table_modelled(t))
+        pivot_note(out, 2,
+                   "By the model's demands of such code: chains of dependent instructions, divisions and mixtures "
+                   "of widths, which it has for kernels, count as any other block.");
     if (n > 1 && most == 0)
         pivot_note(out, 2,
                    "No block of %s that was measured lifts the class: %zu ratios to the frequency of " CLASSES_PLAIN

@@ -69,7 +69,8 @@ expect_refusal "siblings of a model" 3 'none of it can be measured' \
 expect_refusal "--duty on a model" 3 'none of it can be measured' \
     --beside 512fma --duty 1ms,2ms --machine model:xeon-gold-6130 -- 64add
 refuses "one frequency" 2 'two frequencies or more' --clocks 2.8 -- true
-refuses "a frequency twice" 2 '2.8GHz is given twice' --clocks 2800MHz,2.8GHz -- true
+refuses "a frequency twice" 2 '2.8 and 2.79 GHz are not 2 % apart' --clocks 2800MHz,2.79GHz -- true
+refuses "too many" 2 'more than 8 frequencies' --clocks 1,2,3,4,5,6,7,8,9 -- true
 refuses "no frequency" 2 "'x' is no frequency of 0.1 to 20 GHz" --clocks 2.8,x -- true
 refuses "--clocks with a place" 2 'runs alone, at these frequencies; omit --on' --clocks 2,3 --on same -- true
 refuses "--clocks without a command" 2 'no command; it follows --: --clocks 2,3 -- COMMAND' --clocks 2,3

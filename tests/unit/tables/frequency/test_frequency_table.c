@@ -560,6 +560,25 @@ TEST(test_limits_of_hybrid_parts)
     }
 }
 
+/* What they leave would slow what is measured after them: the others were reported at their frequency, or to float. */
+TEST(test_dirty_kernels_are_not_compared)
+{
+    struct model model;
+    struct table t;
+    struct tables_options o = quick(2);
+    rig_load("xeon-gold-6130", &model);
+    o.n_active = 1;
+    o.active[0] = 16;
+    o.kernels[o.n_kernels++] = rig_payload("512fma-dirty");
+    o.kernels[o.n_kernels++] = rig_payload("64add");
+    rig_measure(&table_frequency, &model, &o, &t);
+    assert_int_equal(t.n_rows, 1);
+    assert_true(fabs(table_number(&t, 0, "freq_ghz") - 2.8) < 0.005);
+    assert_int_equal(t.n_missing, 1);
+    assert_string_equal(table_missing_text(&t, 0, "kernel"), "512fma-dirty");
+    table_free(&t);
+}
+
 /* ---- neighbors that come and go ---- */
 
 /* The supposed cost of chains is off by 10 cycles or so. By chains of 40 adds the frequencies of such a machine were

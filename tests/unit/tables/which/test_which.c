@@ -257,7 +257,7 @@ TEST(what_there_is_no_time_for_is_said)
     struct table t;
     measure_binary(&binary_causes, "xeon-gold-6130", 0, 0.01, 0, &t);
     assert_int_equal(t.n_missing, 1);
-    has(t.missing[0].why, "which instructions lift the class of 4 more blocks: FILE:FUNCTION, or more --seconds");
+    has(t.missing[0].why, "which instructions lift the class of 4 more blocks: at most 16 are searched");
     char *text = findings_in_a_line(&t);
     has(text, "(shown: ");
     has(text, "(suspected: ");
