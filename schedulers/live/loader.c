@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "schedulers/live/loader.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "computer/cpu/cpu.h"
+
+/* Linux 6.12; older headers lack them. */
+enum { STRUCT_OPS_ATTACH = 44, STRUCT_OPS_BY_LINK = 1 << 13 };
+static const char sysfs[] = "/sys/kernel/sched_ext";
+
+/* sched.bpf.c, compiled. */
+extern const char live_object[], live_object_end[];
+__asm__(".pushsection .rodata\n"
+        ".balign 16\n"
+        ".globl live_object, live_object_end\n"
+        "live_object: .incbin \"" LIVE_OBJECT "\"\n"
+        "live_object_end:\n"
+        ".popsection\n");
+
+struct live_scheduler {
+    struct bpf_object *object;
+    struct bpf_link *ops, *calls;
+    const volatile struct live_state *state;
+    int link;
+    char said[600]; /* the first line of libbpf that is not for debugging */
+};
+
+int live_config_here(struct live_config *config, struct machine_error *err)
+{
+    struct cpu_view view;
+    cpu_view_read("/sys", &view);
+    config->first_wide = 0;
+    config->n_cpus = config->n_cores = 0;
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        if (cpu < LIVE_CPUS_MAX)
+            config->core_of[cpu] = LIVE_CPUS_MAX;
+        if (!cpu_mask_has(&view.online, cpu))
+            continue;
+        int core = cpu_core_of("/sys", cpu);
+        if (cpu >= LIVE_CPUS_MAX || core < 0 || core >= LIVE_CPUS_MAX)
+            return machine_fail(err, MACHINE_CANNOT, "", "CPU %d: more than the %d that the scheduler knows", cpu,
+                                LIVE_CPUS_MAX);
+        config->n_cpus = (policy_u32)cpu + 1;
+        config->core_of[cpu] = (policy_u32)core;
+        if (core == cpu) {
+            config->n_cores++;
+            config->first_wide = (policy_u32)core;
+        }
+    }
+    if (config->specialize && config->n_cores < 2)
+        return machine_fail(err, MACHINE_CANNOT, "--mode fair",
+                            "specialization needs two physical cores, and %u is online", config->n_cores);
+    return MACHINE_OK;
+}
+
+/* Why nothing can be loaded here, before it is tried. */
+static int check_kernel(struct machine_error *err)
+{
+    struct utsname name;
+    char state[40] = "", ops[140] = "";
+    if (access(sysfs, F_OK) != 0) {
+        uname(&name);
+        return machine_fail(err, MACHINE_CANNOT, "",
+                            "Linux %s has no sched_ext; Linux 7.2 and newer with CONFIG_SCHED_CLASS_EXT have what is "
+                            "needed, such as Debian's of trixie-backports and sid",
+                            name.release);
+    }
+    if (geteuid() != 0)
+        return machine_fail(err, MACHINE_CANNOT, "sudo", "only root may load a scheduler");
+    cpu_read_text(sysfs, state, sizeof(state), "state");
+    if (strcmp(state, "disabled") != 0) {
+        cpu_read_text(sysfs, ops, sizeof(ops), "root/ops");
+        return machine_fail(err, MACHINE_CANNOT, "", "a scheduler is loaded already: %s (%s)", ops, state);
+    }
+    return MACHINE_OK;
+}
+
+/* Where the first line of libbpf goes; CHARACTERIZE_BPF_LOG shows all. */
+static char *log_text;
+static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
+{
+    if (level == LIBBPF_DEBUG || log_text == NULL)
+        return 0;
+    if (getenv("CHARACTERIZE_BPF_LOG") != NULL)
+        return vfprintf(stderr, format, args);
+    if (log_text[0] == '\0')
+        vsnprintf(log_text, sizeof(((struct live_scheduler *)NULL)->said), format, args);
+    return 0;
+}
+
+static int load_failed(const struct live_scheduler *s, const char *what, int error, struct machine_error *err)
+{
+    return machine_fail(err, MACHINE_FAILED, "", "cannot %s: %s%s%.300s", what, strerror(error < 0 ? -error : error),
+                        s->said[0] != '\0' ? ": " : "", s->said);
+}
+
+static int load(struct live_scheduler *s, const struct live_config *config, struct machine_error *err)
+{
+    LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "characterize");
+    s->object = bpf_object__open_mem(live_object, (size_t)(live_object_end - live_object), &options);
+    if (s->object == NULL)
+        return load_failed(s, "read the scheduler", errno, err);
+    struct bpf_map *ops = bpf_object__find_map_by_name(s->object, "characterize");
+    struct bpf_map *constants = bpf_object__find_map_by_name(s->object, ".rodata.config");
+    struct bpf_map *state = bpf_object__find_map_by_name(s->object, ".data.state");
+    struct bpf_program *init = bpf_object__find_program_by_name(s->object, "live_init");
+    struct bpf_program *calls = bpf_object__find_program_by_name(s->object, "on_call");
+    if (bpf_map__set_initial_value(constants, config, sizeof(*config)) != 0)
+        return machine_fail(err, MACHINE_FAILED, "", "the scheduler was compiled with another struct live_config");
+    bpf_program__set_autoload(calls, config->marks != 0);
+#if LIBBPF_MAJOR_VERSION == 1 && LIBBPF_MINOR_VERSION < 4 /* newer ones know both by the names of sections */
+    bpf_map__set_map_flags(ops, STRUCT_OPS_BY_LINK);
+    bpf_program__set_flags(init, BPF_F_SLEEPABLE);
+#endif
+    int error = bpf_object__load(s->object);
+    if (error != 0)
+        return load_failed(s, "load the scheduler", error, err);
+    void *place = mmap(NULL, sizeof(*s->state), PROT_READ, MAP_SHARED, bpf_map__fd(state), 0);
+    if (place == MAP_FAILED)
+        return load_failed(s, "read what the scheduler counts", errno, err);
+    s->state = place;
+    s->calls = config->marks ? bpf_program__attach(calls) : NULL;
+    if (config->marks && s->calls == NULL)
+        return load_failed(s, "watch system calls", errno, err);
+    s->ops = bpf_map__attach_struct_ops(ops);
+    if (s->ops == NULL)
+        return load_failed(s, "register the scheduler", errno, err);
+#if LIBBPF_MAJOR_VERSION == 1 && LIBBPF_MINOR_VERSION < 4
+    union bpf_attr attr = {0};
+    attr.link_create.prog_fd = (__u32)bpf_map__fd(ops);
+    attr.link_create.attach_type = STRUCT_OPS_ATTACH;
+    s->link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+    if (s->link < 0)
+        return load_failed(s, "attach the scheduler", errno, err);
+#endif
+    /* from now on the kernel ends it where a CPU comes or goes */
+    struct live_config now = *config;
+    if (live_config_here(&now, err) != MACHINE_OK || memcmp(&now, config, sizeof(now)) != 0)
+        return machine_fail(err, MACHINE_FAILED, "start it again", "a CPU came or went while the scheduler was loaded");
+    return MACHINE_OK;
+}
+
+/* Nothing more is opened. */
+static void give_up_privileges(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2] = {{0}};
+    (void)syscall(SYS_capset, &head, none);
+}
+
+static void free_scheduler(struct live_scheduler *s)
+{
+    if (s->link >= 0)
+        close(s->link);
+    bpf_link__destroy(s->calls);
+    bpf_link__destroy(s->ops);
+    bpf_object__close(s->object);
+    if (s->state != NULL)
+        munmap((void *)s->state, sizeof(*s->state));
+    free(s);
+}
+
+int live_start(const struct live_config *config, struct live_scheduler **out, struct machine_error *err)
+{
+    int status = check_kernel(err);
+    if (status != MACHINE_OK)
+        return status;
+    struct live_scheduler *s = calloc(1, sizeof(*s));
+    if (s == NULL)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    s->link = -1;
+    log_text = s->said;
+    libbpf_set_print(keep_log);
+    status = load(s, config, err);
+    log_text = NULL;
+    if (status != MACHINE_OK) {
+        free_scheduler(s);
+        return status;
+    }
+    give_up_privileges();
+    *out = s;
+    return MACHINE_OK;
+}
+
+const volatile struct live_state *live_state_of(const struct live_scheduler *s)
+{
+    return s->state;
+}
+
+/* enum scx_exit_kind of Linux 7.2: unregistered by its owner; by the kernel; codes: because a CPU came or went */
+enum { EXIT_UNREGISTERED = 64, EXIT_BY_KERNEL = 66 };
+#define EXIT_HOTPLUG (1ULL << 32)
+
+int live_stop(struct live_scheduler *s, struct machine_error *err)
+{
+    const volatile struct live_state *state = s->state;
+    const policy_u32 kind = state->exit_kind;
+    int status = MACHINE_OK;
+    if (kind == EXIT_BY_KERNEL && (state->exit_code & EXIT_HOTPLUG) != 0)
+        status = machine_fail(err, MACHINE_FAILED, "start it again",
+                              "a CPU came or went: Linux' own scheduler has taken over");
+    else if (kind != 0 && kind != EXIT_UNREGISTERED)
+        status = machine_fail(err, MACHINE_FAILED, "", "Linux' own scheduler has taken over: %s%s%s (%u)",
+                              (const char *)state->exit_reason, state->exit_text[0] != '\0' ? ": " : "",
+                              (const char *)state->exit_text, kind);
+    free_scheduler(s);
+    return status;
+}

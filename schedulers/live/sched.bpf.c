@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A scheduler for Linux' sched_ext (doc/scheduler.md). Tasks wait in one queue for each class, in the order of a
+ * virtual time that is comparable across CPUs and charged by the clock. Mode fair has one class; mode specialize keeps
+ * tasks that are marked as wide on wide cores (policy.h; Gottschlag's dissertation, 6.2), which others fill.
+ */
+#include "schedulers/live/kernel.h"
+#include "schedulers/live/shared.h"
+
+char scheduler_license[] SEC("license") = "GPL";
+
+const volatile struct live_config config SEC(".rodata.config");
+struct live_state state SEC(".data.state");
+
+/* What is known of a task. */
+struct task {
+    u64 since;               /* it runs since then, ns; 0: it does not */
+    u64 ran;                 /* CPU time before, ns */
+    u64 wide_since, changed; /* CPU time at which it became wide, and other */
+    u64 shorts;              /* policy_shorts() */
+    s32 cpu;                 /* where it ran last; -1: nowhere */
+    u8 wide, held, counted;  /* held: wide until taken back; counted: among those that run or are ready */
+};
+struct {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct task);
+} tasks SEC(".maps");
+/* What tasks said of themselves, or root of them: LIVE_MARK_... */
+struct {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, u32);
+} wide_marks SEC(".maps");
+
+/* So long after a core has changed its kind, CPUs look for tasks that it alone served. Assumed: long beside slices. */
+#define STRAYS_NS 5000000000ULL
+
+static u64 now_vtime;           /* the furthest virtual time of a task that ran */
+static u64 changed_at;          /* when a core changed its kind, ns */
+static s64 loads[LIVE_CLASSES]; /* tasks that run or are ready */
+static u32 n_wide;              /* cores */
+static u8 wide_core[LIVE_CPUS_MAX];
+/* What each CPU runs: the class (LIVE_NOTHING: it idles), and its virtual time when it began. */
+static u8 runs[LIVE_CPUS_MAX];
+static u64 clock_of[LIVE_CPUS_MAX];
+
+#define FOR_EACH_CPU(cpu)                                                                                              \
+    for (struct bpf_iter_num it_##cpu __attribute__((cleanup(bpf_iter_num_destroy))),                                  \
+         *at_##cpu = (bpf_iter_num_new(&it_##cpu, 0, (int)config.n_cpus), &it_##cpu);                                  \
+         at_##cpu != 0; at_##cpu = 0)                                                                                  \
+        for (int *cpu; (cpu = bpf_iter_num_next(&it_##cpu)) != 0;)
+
+static bool before(u64 a, u64 b)
+{
+    return (s64)(a - b) < 0;
+}
+
+static struct task *task_of(struct task_struct *p)
+{
+    return bpf_task_storage_get(&tasks, p, 0, 0);
+}
+
+static bool cpu_is_wide(u32 cpu)
+{
+    const u32 core = config.core_of[cpu % LIVE_CPUS_MAX];
+    return config.specialize && core < LIVE_CPUS_MAX && wide_core[core];
+}
+
+/* Whether a task may use a CPU of a kind. */
+static bool may_use_kind(struct task_struct *p, bool wide)
+{
+    bool found = false;
+    if (p->nr_cpus_allowed >= (int)config.n_cpus)
+        return true;
+    FOR_EACH_CPU(cpu)
+    found = found || (bpf_cpumask_test_cpu((u32)*cpu, p->cpus_ptr) && cpu_is_wide((u32)*cpu) == wide);
+    return found;
+}
+
+/* The queue of a task: that of its class, if its affinity allows a CPU that serves it first. */
+static u64 queue_of(struct task_struct *p, const struct task *t)
+{
+    if (!config.specialize)
+        return LIVE_OTHER;
+    return may_use_kind(p, t->wide) ? t->wide : !t->wide;
+}
+
+/* The virtual time that tasks have come to where this one may run: an idle CPU is no further behind than all. */
+static u64 vtime_there(struct task_struct *p)
+{
+    u64 furthest = 0;
+    bool found = false;
+    if (p->nr_cpus_allowed >= (int)config.n_cpus)
+        return now_vtime;
+    FOR_EACH_CPU(cpu)
+    {
+        const u32 i = (u32)*cpu % LIVE_CPUS_MAX;
+        const u64 clock = runs[i] == LIVE_NOTHING ? now_vtime : clock_of[i];
+        if (bpf_cpumask_test_cpu(i, p->cpus_ptr) && (!found || before(furthest, clock))) {
+            furthest = clock;
+            found = true;
+        }
+    }
+    return found ? furthest : now_vtime;
+}
+
+/* An idle CPU of a kind that a task may use, taken; -1: there is none. */
+static s32 take_idle(struct task_struct *p, bool wide, s32 first)
+{
+    s32 taken = -1;
+    if (first >= 0 && cpu_is_wide((u32)first) == wide && bpf_cpumask_test_cpu((u32)first, p->cpus_ptr) &&
+        scx_bpf_test_and_clear_cpu_idle(first))
+        return first;
+    FOR_EACH_CPU(cpu)
+    if (taken < 0 && cpu_is_wide((u32)*cpu) == wide && bpf_cpumask_test_cpu((u32)*cpu, p->cpus_ptr) &&
+        scx_bpf_test_and_clear_cpu_idle(*cpu))
+        taken = *cpu;
+    return taken;
+}
+
+/* An idle CPU for a task: of its own kind; for those that are not wide, any. */
+static s32 idle_for(struct task_struct *p, const struct task *t, s32 first)
+{
+    if (config.specialize) {
+        const bool wide = queue_of(p, t) == LIVE_WIDE;
+        const s32 cpu = take_idle(p, wide, first);
+        if (cpu >= 0 || wide)
+            return cpu;
+    } else if (first >= 0 && bpf_cpumask_test_cpu((u32)first, p->cpus_ptr) && scx_bpf_test_and_clear_cpu_idle(first)) {
+        return first;
+    }
+    return scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
+}
+
+/* ---- what a task is ---- */
+
+static u64 cpu_time(const struct task *t)
+{
+    return t->ran + (t->since != 0 ? bpf_ktime_get_ns() - t->since : 0);
+}
+
+static void count(struct task *t, bool counted)
+{
+    if (t->counted == counted)
+        return;
+    t->counted = counted;
+    __sync_fetch_and_add(&loads[t->wide ? LIVE_WIDE : LIVE_OTHER], counted ? 1 : -1);
+}
+
+static void become(struct task *t, bool wide)
+{
+    const bool counted = t->counted;
+    const u64 time = cpu_time(t);
+    if (t->wide == wide)
+        return;
+    count(t, false);
+    if (wide) {
+        t->shorts = policy_shorts(t->shorts, time - t->changed);
+        t->wide_since = time;
+    } else {
+        t->changed = time;
+    }
+    t->wide = wide;
+    count(t, counted);
+}
+
+/* Follows the task's mark, and the timeout. */
+static void classify(struct task_struct *p, struct task *t)
+{
+    u32 *mark = config.marks ? bpf_task_storage_get(&wide_marks, p, 0, 0) : 0;
+    const u32 said = mark != 0 ? *mark : LIVE_MARK_NONE;
+    if (said == LIVE_MARK_NONE && t->held)
+        become(t, false);
+    t->held = said == LIVE_MARK_HELD;
+    if (said == LIVE_MARK_PHASE && mark != 0) {
+        *mark = LIVE_MARK_NONE;
+        if (t->wide)
+            t->wide_since = cpu_time(t);
+    }
+    if (said != LIVE_MARK_NONE) {
+        become(t, true);
+    } else if (t->wide && !t->held && cpu_time(t) - t->wide_since > POLICY_WIDE_TIMEOUT) {
+        become(t, false);
+        __sync_fetch_and_add(&state.phases_ended[1], 1);
+    }
+}
+
+/* Of a task that runs: what it ran since the last time, by the clock. */
+static void charge(struct task_struct *p, struct task *t)
+{
+    const u32 i = (u32)scx_bpf_task_cpu(p) % LIVE_CPUS_MAX;
+    const u64 now = bpf_ktime_get_ns();
+    if (t->since == 0)
+        return;
+    const u64 ns = now - t->since, charged = ns * 100 / (p->scx.weight != 0 ? p->scx.weight : 100);
+    const u64 vtime = p->scx.dsq_vtime + charged;
+    struct live_counts *c = &state.counts[i][t->wide ? LIVE_WIDE : LIVE_OTHER];
+    c->run_ns += ns;
+    c->charged_ns += charged;
+    t->ran += ns;
+    t->since = now;
+    scx_bpf_task_set_dsq_vtime(p, vtime);
+    clock_of[i] = vtime;
+    if (before(now_vtime, vtime))
+        now_vtime = vtime;
+}
+
+/* A task marks itself by a system call that Linux itself refuses; other system calls end phases. */
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_call, struct pt_regs *regs, long id)
+{
+    struct task_struct *p = bpf_get_current_task_btf();
+    struct task *t;
+    if (id == 157 && regs->di == LIVE_PRCTL && regs->si <= LIVE_MARK_HELD) { /* prctl of x86-64 */
+        u32 *mark = bpf_task_storage_get(&wide_marks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+        if (mark != 0)
+            *mark = (u32)regs->si;
+        return 0;
+    }
+    t = task_of(p);
+    if (t != 0 && t->wide && !t->held && policy_call_ends_phase(t->shorts)) {
+        become(t, false);
+        __sync_fetch_and_add(&state.phases_ended[0], 1);
+    }
+    return 0;
+}
+
+/* ---- how many wide cores ---- */
+
+/* The first CPU of a core that is not wide and has nothing to do, where no wide CPU idles; -1: there is none. */
+static s32 idle_other_cpu(void)
+{
+    s32 found = -1;
+    bool wide_idles = false;
+    FOR_EACH_CPU(cpu)
+    {
+        const u32 i = (u32)*cpu % LIVE_CPUS_MAX, core = config.core_of[i];
+        if (core >= LIVE_CPUS_MAX)
+            continue;
+        wide_idles = wide_idles || (wide_core[core] && runs[i] == LIVE_NOTHING);
+        if (core == i && found < 0 && !wide_core[core] && runs[i] == LIVE_NOTHING)
+            found = (s32)i;
+        else if (core == (u32)found && runs[i] != LIVE_NOTHING)
+            found = -1; /* a sibling is busy */
+    }
+    return wide_idles ? -1 : found;
+}
+
+/* The core of this CPU changes its kind, if that is better. */
+static void consider_kind(u32 cpu)
+{
+    const u32 core = config.core_of[cpu % LIVE_CPUS_MAX];
+    const u64 at = changed_at, now = bpf_ktime_get_ns();
+    if (!config.specialize || core >= LIVE_CPUS_MAX || !policy_may_change(now - at))
+        return;
+    const struct policy_loads l = {loads[LIVE_WIDE] > 0 ? (u64)loads[LIVE_WIDE] : 0,
+                                   loads[LIVE_OTHER] > 0 ? (u64)loads[LIVE_OTHER] : 0, n_wide, config.n_cores - n_wide};
+    const bool was = wide_core[core];
+    const s32 idle = l.other_cores > 1 && scx_bpf_dsq_nr_queued(LIVE_WIDE) > 0 ? idle_other_cpu() : -1;
+    if (was ? policy_narrows(&l) : policy_widens(&l, idle >= 0)) {
+        if (__sync_val_compare_and_swap(&changed_at, at, now) != at)
+            return;
+        wide_core[core] = !was;
+        __sync_fetch_and_add(&n_wide, was ? -1 : 1);
+        __sync_fetch_and_add(was ? &state.narrowed : &state.widened, 1);
+        state.wide_cores = n_wide;
+        FOR_EACH_CPU(sibling)
+        if (config.core_of[(u32)*sibling % LIVE_CPUS_MAX] == core && (u32)*sibling != cpu)
+            scx_bpf_kick_cpu(*sibling, SCX_KICK_PREEMPT);
+    } else if (idle >= 0) {
+        scx_bpf_kick_cpu(idle, SCX_KICK_IDLE); /* it considers itself */
+    }
+}
+
+/* ---- who runs where ---- */
+
+SEC("struct_ops/live_select_cpu")
+s32 BPF_PROG(live_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
+{
+    struct task *t = task_of(p);
+    const s32 cpu = t != 0 ? idle_for(p, t, prev_cpu) : -1;
+    if (cpu < 0)
+        return prev_cpu;
+    scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, config.slice_ns, 0);
+    return cpu;
+}
+
+/* A CPU runs what may wait: the own one of the task, if that is ahead; of a wide task, a wide one with another task. */
+static void take_place(struct task_struct *p, u64 queue, u64 vtime)
+{
+    const s32 cpu = scx_bpf_task_cpu(p);
+    s32 other = -1;
+    if (cpu >= 0 && queue == (config.specialize ? cpu_is_wide((u32)cpu) : LIVE_OTHER) &&
+        before(vtime + POLICY_GRANULARITY, clock_of[(u32)cpu % LIVE_CPUS_MAX])) {
+        scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+        return;
+    }
+    if (queue != LIVE_WIDE)
+        return;
+    FOR_EACH_CPU(at)
+    if (other < 0 && runs[(u32)*at % LIVE_CPUS_MAX] == LIVE_OTHER && cpu_is_wide((u32)*at) &&
+        bpf_cpumask_test_cpu((u32)*at, p->cpus_ptr))
+        other = *at;
+    if (other >= 0)
+        scx_bpf_kick_cpu(other, SCX_KICK_PREEMPT);
+}
+
+SEC("struct_ops/live_enqueue")
+void BPF_PROG(live_enqueue, struct task_struct *p, u64 flags)
+{
+    struct task *t = task_of(p);
+    const u64 vtime = p->scx.dsq_vtime;
+    /* threads of the kernel that belong to a CPU, first */
+    if (t == 0 || (p->flags & PF_KTHREAD && p->nr_cpus_allowed == 1)) {
+        scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, config.slice_ns, flags);
+        return;
+    }
+    const u64 queue = queue_of(p, t);
+    scx_bpf_dsq_insert_vtime(p, queue, config.slice_ns, vtime, flags);
+    const s32 idle = idle_for(p, t, -1);
+    if (idle >= 0)
+        scx_bpf_kick_cpu(idle, SCX_KICK_IDLE);
+    else if (flags & SCX_ENQ_WAKEUP || queue == LIVE_WIDE)
+        take_place(p, queue, vtime);
+    if (flags & SCX_ENQ_LAST) /* this CPU would idle, whoever is there for the task */
+        scx_bpf_kick_cpu(scx_bpf_task_cpu(p), 0);
+}
+
+/* Runs the first of a queue that may run here, unless `than` comes before it; with `stray`, the first of those that no
+ * CPU of the queue's kind serves any more. Returns whether it did. */
+static bool take(u64 queue, s32 cpu, struct task_struct *than, bool stray)
+{
+    struct bpf_iter_scx_dsq it;
+    struct task_struct *p;
+    bool taken = false;
+    if (bpf_iter_scx_dsq_new(&it, queue, 0) == 0) {
+        while ((p = bpf_iter_scx_dsq_next(&it)) != 0) {
+            if (!bpf_cpumask_test_cpu((u32)cpu, p->cpus_ptr) || (stray && may_use_kind(p, queue == LIVE_WIDE)))
+                continue;
+            if (than != 0 && !before(p->scx.dsq_vtime, than->scx.dsq_vtime))
+                break;
+            if (scx_bpf_dsq_move(&it, p, SCX_DSQ_LOCAL, 0)) {
+                taken = true;
+                break;
+            }
+        }
+    }
+    bpf_iter_scx_dsq_destroy(&it);
+    return taken;
+}
+
+SEC("struct_ops/live_dispatch")
+void BPF_PROG(live_dispatch, s32 cpu, struct task_struct *prev)
+{
+    struct task *t = prev != 0 && prev->scx.flags & SCX_TASK_QUEUED ? task_of(prev) : 0;
+    struct task_struct *keep = t != 0 ? prev : 0;
+    if (t != 0) /* it has not stopped yet, and may go on */
+        charge(prev, t);
+    consider_kind((u32)cpu);
+    const u64 own = cpu_is_wide((u32)cpu) ? LIVE_WIDE : LIVE_OTHER, foreign = !own;
+    const u64 of_keep = t != 0 ? queue_of(prev, t) : own;
+    /* those that waited in the other queue when their last core of that kind changed */
+    if (config.specialize && bpf_ktime_get_ns() - changed_at < STRAYS_NS && take(foreign, cpu, 0, true))
+        return;
+    if (take(own, cpu, of_keep == own ? keep : 0, false))
+        return;
+    if (keep == 0 || of_keep != own) {
+        /* wide cores are filled by others */
+        if (own == LIVE_WIDE && take(LIVE_OTHER, cpu, keep, false))
+            return;
+        if (keep == 0 || of_keep == LIVE_WIDE) /* ... and a wide task goes where it belongs */
+            return;
+    }
+    scx_bpf_task_set_slice(keep, config.slice_ns);
+}
+
+SEC("struct_ops/live_tick")
+void BPF_PROG(live_tick, struct task_struct *p)
+{
+    struct task *t = task_of(p);
+    const s32 cpu = scx_bpf_task_cpu(p);
+    if (t == 0)
+        return;
+    charge(p, t);
+    classify(p, t);
+    runs[(u32)cpu % LIVE_CPUS_MAX] = t->wide;
+    consider_kind((u32)cpu);
+    if (queue_of(p, t) == LIVE_WIDE && !cpu_is_wide((u32)cpu))
+        scx_bpf_task_set_slice(p, 0);
+}
+
+/* ---- accounting ---- */
+
+SEC("struct_ops/live_runnable")
+void BPF_PROG(live_runnable, struct task_struct *p, u64 flags)
+{
+    struct task *t = task_of(p);
+    const u64 there = vtime_there(p), vtime = p->scx.dsq_vtime;
+    if (t == 0)
+        return;
+    classify(p, t);
+    if (!(p->flags & PF_KTHREAD && p->nr_cpus_allowed == 1))
+        count(t, true);
+    /* a sleeper is ahead by so much, and one that comes from busier CPUs behind */
+    if (before(vtime, there - POLICY_BONUS))
+        scx_bpf_task_set_dsq_vtime(p, there - POLICY_BONUS);
+    else if (before(there + POLICY_BONUS, vtime))
+        scx_bpf_task_set_dsq_vtime(p, there + POLICY_BONUS);
+}
+
+SEC("struct_ops/live_quiescent")
+void BPF_PROG(live_quiescent, struct task_struct *p, u64 flags)
+{
+    struct task *t = task_of(p);
+    if (t != 0)
+        count(t, false);
+}
+
+SEC("struct_ops/live_running")
+void BPF_PROG(live_running, struct task_struct *p)
+{
+    struct task *t = task_of(p);
+    const s32 cpu = scx_bpf_task_cpu(p);
+    const u32 i = (u32)cpu % LIVE_CPUS_MAX;
+    if (t == 0)
+        return;
+    if (before(now_vtime, p->scx.dsq_vtime))
+        now_vtime = p->scx.dsq_vtime;
+    clock_of[i] = p->scx.dsq_vtime;
+    runs[i] = t->wide;
+    struct live_counts *c = &state.counts[i][t->wide ? LIVE_WIDE : LIVE_OTHER];
+    c->dispatches++;
+    c->migrations += t->cpu >= 0 && t->cpu != cpu;
+    t->cpu = cpu;
+    t->since = bpf_ktime_get_ns();
+}
+
+SEC("struct_ops/live_stopping")
+void BPF_PROG(live_stopping, struct task_struct *p, bool runnable)
+{
+    struct task *t = task_of(p);
+    if (t == 0)
+        return;
+    charge(p, t);
+    t->since = 0;
+    runs[(u32)scx_bpf_task_cpu(p) % LIVE_CPUS_MAX] = LIVE_NOTHING;
+    classify(p, t);
+}
+
+/* ---- beginning and end ---- */
+
+SEC("struct_ops/live_init_task")
+s32 BPF_PROG(live_init_task, struct task_struct *p, struct scx_init_task_args *args)
+{
+    struct task *t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (t == 0)
+        return -12; /* ENOMEM */
+    t->cpu = -1;
+    return 0;
+}
+
+SEC("struct_ops/live_enable")
+void BPF_PROG(live_enable, struct task_struct *p)
+{
+    scx_bpf_task_set_dsq_vtime(p, now_vtime);
+}
+
+SEC("struct_ops/live_init")
+s32 BPF_PROG(live_init)
+{
+    const u32 first = config.first_wide;
+    FOR_EACH_CPU(cpu)
+    runs[(u32)*cpu % LIVE_CPUS_MAX] = LIVE_NOTHING;
+    if (config.specialize) {
+        wide_core[first % LIVE_CPUS_MAX] = 1;
+        n_wide = state.wide_cores = 1;
+    }
+    const s32 status = scx_bpf_create_dsq(LIVE_OTHER, -1);
+    return status != 0 ? status : scx_bpf_create_dsq(LIVE_WIDE, -1);
+}
+
+SEC("struct_ops/live_exit")
+void BPF_PROG(live_exit, struct scx_exit_info *info)
+{
+    bpf_probe_read_kernel_str(state.exit_reason, sizeof(state.exit_reason), info->reason);
+    bpf_probe_read_kernel_str(state.exit_text, sizeof(state.exit_text), info->msg);
+    state.exit_code = (u64)info->exit_code;
+    state.exit_kind = info->kind;
+}
+
+SEC(".struct_ops")
+struct sched_ext_ops characterize = {
+    .select_cpu = (void *)live_select_cpu,
+    .enqueue = (void *)live_enqueue,
+    .dispatch = (void *)live_dispatch,
+    .tick = (void *)live_tick,
+    .runnable = (void *)live_runnable,
+    .running = (void *)live_running,
+    .stopping = (void *)live_stopping,
+    .quiescent = (void *)live_quiescent,
+    .init_task = (void *)live_init_task,
+    .enable = (void *)live_enable,
+    .init = (void *)live_init,
+    .exit = (void *)live_exit,
+    .flags = SCX_OPS_ENQ_LAST,
+    .name = "characterize",
+};
