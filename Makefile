@@ -38,10 +38,15 @@ ASM      := $(wildcard kernels/*.asm)
 # every room with those in it; what the Linux module is made of is built by the kernel
 ROOMS    := util kernels computer trace drivers probes analysis tables output schedulers profiler library
 sources   = $(sort $(shell find $(1) -name '*.c' -not -path '*/kmod/*'))
-LIB_SRC  := $(call sources,$(ROOMS))
+# characterize-sched, where a compiler of BPF and libbpf are (doc/scheduler.md)
+BPF_CC ?= clang-19
+LIBBPF := $(filter /%,$(shell $(firstword $(filter-out ccache,$(CC))) -print-file-name=libbpf.a))
+SCHED := $(if $(SANITIZE)$(STATIC_PROGRAM),,$(and $(LIBBPF),$(shell command -v $(BPF_CC) 2>/dev/null),characterize-sched))
+SCHED_SRC := $(filter-out %.bpf.c,$(call sources,schedulers/live cli/sched))
+LIB_SRC  := $(filter-out schedulers/live/%,$(call sources,$(ROOMS)))
 # of the programs; what is not in a folder of one of them, all share
 PROGRAMS := characterize characterize-simulate characterize-profile
-CLI_SRC  := $(call sources,cli)
+CLI_SRC  := $(filter-out cli/sched/%,$(call sources,cli))
 UNIT_SRC := $(call sources,tests/unit)
 # helpers shared by unit tests: trace generators, not tests themselves
 HELP_SRC := $(call sources,tests/support)
@@ -70,9 +75,11 @@ INTERNAL := $(BUILD)/libinternal.a
 OBJCOPY ?= objcopy
 SHARED  := $(OUT)/libcharacterize.so.$(VERSION)
 
-## all            ./characterize, -simulate, -profile, and libcharacterize, static and shared (default)
+## all            ./characterize, -simulate, -profile, -sched, and libcharacterize, static and shared (default)
 # what is built with the sanitizers is for the tests alone
-all: $(PROGRAMS:%=$(OUT)/%) $(if $(SANITIZE),,$(STATIC) $(SHARED))
+all: $(PROGRAMS:%=$(OUT)/%) $(if $(SANITIZE),,$(STATIC) $(SHARED) $(or $(SCHED:%=$(OUT)/%),without-sched))
+without-sched:
+	@echo 'left out: characterize-sched, which needs clang-19 and libbpf (apt-get install clang-19 libbpf-dev)'
 
 ## help           this list
 help:
@@ -85,6 +92,22 @@ $(OUT)/characterize $(OUT)/characterize-simulate: PROGRAM_LDLIBS = $(LIBRARY_LDL
 $(OUT)/characterize-profile: PROGRAM_LDLIBS = $(LDLIBS)
 $(PROGRAMS:%=$(OUT)/%): $(SHARED_CLI_OBJ) $(INTERNAL)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(INTERNAL) $(PROGRAM_LDLIBS)
+
+# The scheduler itself, for the kernel, lies in the program that loads it. Debian's libelf.a lacks what it needs itself.
+bpf = $(BPF_CC) -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -I.
+$(BUILD)/%.bpf.o: %.bpf.c Makefile
+	@mkdir -p $(@D)
+	$(bpf) -MMD -MP -c -o $@ $<
+$(BUILD)/schedulers/live/loader.o: CPPFLAGS += -DLIVE_OBJECT='"$(BUILD)/schedulers/live/sched.bpf.o"'
+$(BUILD)/schedulers/live/loader.o: $(BUILD)/schedulers/live/sched.bpf.o
+$(OUT)/characterize-sched: $(SCHED_SRC:%.c=$(BUILD)/%.o) $(BUILD)/cli/messages.o $(INTERNAL)
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(INTERNAL) $(LIBBPF) -lelf -lz -ljansson -lm
+
+# the functions that it takes from schedulers/policy.h, in the kernel and here
+$(BUILD)/tests/sched/test_policy_bpf.o: CPPFLAGS += -DPOLICY_OBJECT='"$(BUILD)/tests/sched/policy.bpf.o"'
+$(BUILD)/tests/sched/test_policy_bpf.o: $(BUILD)/tests/sched/policy.bpf.o
+$(BUILD)/tests/sched/test_policy_bpf: $(BUILD)/tests/sched/test_policy_bpf.o
+	$(CC) $(LDFLAGS) -o $@ $< $(LIBBPF) -lelf -lz
 
 # Rewritten where what they record has changed: a library must not keep an object whose source is gone, and a program
 # linked with the static one knows its data by PREFIX alone.
@@ -144,7 +167,7 @@ $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(INTERNAL
 
 ## unit           build the unit tests; a single one: make build/tests/unit/DIRECTORY/test_NAME
 # with the benchmarks, which nothing else would notice not to build any more
-unit: $(UNIT_BIN) $(if $(SANITIZE),,$(BENCH_BIN))
+unit: $(UNIT_BIN) $(if $(SANITIZE),,$(BENCH_BIN)) $(SCHED:%=$(BUILD)/tests/sched/test_policy_bpf)
 ## unit-ci        of the unit tests those that ./check --ci runs without the sanitizers, too
 # as tests/run-suites.sh chooses them: a sixth
 unit_with = $(patsubst %.c,$(BUILD)/%,$(shell grep -l $(1) $(UNIT_SRC)))
@@ -217,6 +240,10 @@ test-vm-soak: all
 ## test-vm-quiet  --quiet-machine, --table variability at each refinement, in QEMU with an isolated CPU; minutes
 test-vm-quiet: all
 	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-quiet.sh
+
+## test-vm-sched  characterize-sched on a kernel with sched_ext in QEMU: shares, wide cores, how it ends; a minute
+test-vm-sched: all
+	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-sched.sh
 
 ## test-vm-avx512 the kernel helper with 512-bit kernels, in Bochs; takes minutes
 test-vm-avx512: all
@@ -296,7 +323,7 @@ fuzz: $(FUZZ_BIN)
 	tests/fuzz/run-fuzz.sh '$(BUILD)/fuzz' '$(FUZZ_SECONDS)' $(FUZZ_BIN)
 
 C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC) $(FUZZ_SRC) \
-         $(wildcard tests/vm/*.c)
+         $(wildcard tests/vm/*.c) $(if $(SCHED),$(SCHED_SRC) tests/sched/test_policy_bpf.c)
 ## debug          the same program and libraries in build-debug/, without optimization
 debug:
 	+$(MAKE) BUILD=build-debug OUT=build-debug CFLAGS='-O0 -g3' all
@@ -317,11 +344,11 @@ compile_commands.json:
 
 ## lint           clang-tidy or cppcheck, shellcheck, layout, format
 lint:
-	scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
+	scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS) -DLIVE_OBJECT='""' -DPOLICY_OBJECT='""'
 
 ## lint-deep      the same, with the analyzer's own bounds, which are wider: minutes more
 lint-deep:
-	LINT_DEEP=1 scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
+	LINT_DEEP=1 scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS) -DLIVE_OBJECT='""' -DPOLICY_OBJECT='""'
 
 # The installed program and the shared library find the data in ../share/characterize, seen from their own folder (the
 # library, from a folder below lib/, in ../../share): any PREFIX will do, also one that was not known when they were
@@ -359,7 +386,7 @@ manuals: $(MANUALS)
 
 ## install        programs, libraries, headers, manuals, data, completions; PREFIX (/usr/local), LIBDIR and DESTDIR are honored
 install: all $(MANUALS)
-	install -D -m 755 -t '$(BINDIR)' $(PROGRAMS:%='$(OUT)/%') fleet/characterize-fleet
+	install -D -m 755 -t '$(BINDIR)' $(PROGRAMS:%='$(OUT)/%') $(SCHED:%='$(OUT)/%') fleet/characterize-fleet
 	install -d '$(MANDIR)' '$(LIB)/pkgconfig' '$(INCLUDE)'
 	set -e; for page in $(COMMANDS); do sed 's/@VERSION@/$(VERSION)/' man/$$page >'$(MANDIR)'/$$page; done
 	$(if $(MANUALS),install -D -m 644 -t '$(MANDIR5)' $(MANUALS),@echo 'not installed: $(NO_MANUALS)')
@@ -378,7 +405,7 @@ install: all $(MANUALS)
 
 ## uninstall      remove what install installed, and its own folders unless somebody has put something in there
 uninstall:
-	rm -f $(PROGRAMS:%='$(BINDIR)/%') '$(BINDIR)/characterize-fleet' '$(LIB)/pkgconfig/characterize.pc'
+	rm -f $(PROGRAMS:%='$(BINDIR)/%') '$(BINDIR)/characterize-sched' '$(BINDIR)/characterize-fleet' '$(LIB)/pkgconfig/characterize.pc'
 	rm -f $(COMMANDS:%='$(MANDIR)/%')
 	rm -f $(PAGES:%='$(MANDIR5)/%')
 	rm -f '$(COMPLETION_BASH)' '$(COMPLETION_ZSH)' '$(COMPLETION_FISH)'
@@ -428,12 +455,13 @@ test-container: container
 
 ## clean          remove all build products
 clean:
-	rm -rf build build-* $(PROGRAMS) libcharacterize.a libcharacterize.so* compile_commands.json
+	rm -rf build build-* $(PROGRAMS) characterize-sched libcharacterize.a libcharacterize.so* compile_commands.json
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d) \
+         $(wildcard $(BUILD)/schedulers/live/*.d $(BUILD)/cli/sched/*.d $(BUILD)/tests/sched/*.d)
 
 .PHONY: caught FORCE all unit unit-ci test test-ci test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
         test-valgrind \
-        test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-guest \
+        test-vm-stops test-vm-sched without-sched test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-guest \
         accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json manuals install uninstall static test-static deb test-deb container test-container clean
 .SECONDARY:

@@ -33,7 +33,7 @@ finish() {
 # skip_all WHY: nothing of this can be tried here
 skip_all() {
     n_skipped=$((n_skipped + 1))
-    echo "skipped: the virtual machine of the kernel helper: $1"
+    echo "skipped: the virtual machine of ${subject:-the kernel helper}: $1"
     finish
 }
 
@@ -140,33 +140,43 @@ make_module() {
         KDIR="/usr/src/linux-headers-$kernel"
 }
 
+# build_program NAME: a check for the guest
+build_program() {
+    # shellcheck disable=SC2086 # flags
+    ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I. -static -o "$work/$1" \
+        "tests/vm/$1.c" "${BUILD:-build}/libinternal.a" -lm >"$work/programs.log" 2>&1 ||
+        { fail "tests/vm/$1.c compiles" "$work/programs.log"; finish; }
+}
+
 build_programs() {
     for program in ioctl_fuzz helper_checks trials_checks profile_checks; do
-        # shellcheck disable=SC2086 # flags
-        ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I. -static -o "$work/$program" \
-            "tests/vm/$program.c" "${BUILD:-build}/libinternal.a" -lm >"$work/programs.log" 2>&1 ||
-            { fail "tests/vm/$program.c compiles" "$work/programs.log"; finish; }
+        build_program "$program"
     done
 }
 
-# The guest's file system: $guest (guest.sh) is its first program; busybox, the program with its libraries, the modules.
-make_initramfs() {
+# begin_root PROGRAM...: busybox and the programs with their libraries, in $root
+begin_root() {
     root=$work/root
     rm -rf "$root"
     mkdir -p "$root/bin" "$root/share"
     cp "$(command -v busybox)" "$root/bin/busybox"
     ln -s busybox "$root/bin/sh"
-    cp "$OUT/characterize" "$OUT/characterize-profile" "$work/ioctl_fuzz" "$work/helper_checks" \
-        "$work/trials_checks" "$work/profile_checks" "$root/bin/"
-    cp -R data/. "$root/share/"
-    # a second opinion on registers, where msr-tools are installed
-    rdmsr=$(command -v rdmsr) && cp "$rdmsr" "$root/bin/"
-    # shellcheck disable=SC2086 # nothing or one name
-    ldd "$OUT/characterize" "$OUT/characterize-profile" $rdmsr | sed -n 's/^[^/]*\(\/[^ ]*\) (0x.*/\1/p' |
+    cp "$@" "$root/bin/"
+    ldd "$@" 2>/dev/null | sed -n 's/^[^/]*\(\/[^ ]*\) (0x.*/\1/p' | sort -u |
         while read -r library; do
             mkdir -p "$root$(dirname "$library")"
             cp -L "$library" "$root$library"
         done
+}
+
+# The guest's file system: $guest (guest.sh) is its first program; busybox, the program with its libraries, the modules.
+make_initramfs() {
+    # a second opinion on registers, where msr-tools are installed
+    rdmsr=$(command -v rdmsr)
+    # shellcheck disable=SC2086 # nothing or one name
+    begin_root "$OUT/characterize" "$OUT/characterize-profile" "$work/ioctl_fuzz" "$work/helper_checks" \
+        "$work/trials_checks" "$work/profile_checks" $rdmsr
+    cp -R data/. "$root/share/"
     cp "$module" "$root/characterize.ko"
     msr=$(find "$image" -name 'msr.ko*' | head -n 1)
     case $msr in
@@ -174,6 +184,11 @@ make_initramfs() {
     *.zst) zstd -dcq <"$msr" >"$root/msr.ko" ;;
     *) cp "$msr" "$root/msr.ko" ;;
     esac
+    end_root
+}
+
+# Its first program is $guest; standard input: the settings.
+end_root() {
     install -m 755 "${guest:-tests/vm/guest.sh}" "$root/init"
     cp tests/vm/guest_lib.sh "$root/"
     cat >"$root/settings"
@@ -189,7 +204,7 @@ boot() {
     rm -f "$work/serial.log"
     timeout -k 5 "${VM_TIMEOUT:-$seconds}" \
         qemu-system-x86_64 -nodefaults -no-user-config -display none -serial "file:$work/serial.log" -no-reboot \
-        -m 512 -machine "${VM_MACHINE:-q35}" -accel tcg,thread=multi \
+        -m 512 -machine "${VM_MACHINE:-q35}" -accel "tcg,thread=${VM_TCG:-multi}" \
         -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
         -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
         -append "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic tsc=reliable no_timer_check \

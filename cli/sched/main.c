@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* characterize-sched: loads the scheduler and says what it does (doc/scheduler.md). */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/messages.h"
+#include "schedulers/live/loader.h"
+#include "schedulers/live/params.h"
+#include "util/json_lines.h"
+
+static const char help[] =
+    "Usage: characterize-sched --params EXPORT.json [OPTION...]\n"
+    "Schedule all tasks of this computer by sched_ext, as tables of this processor and schedulers/policy.h say, until\n"
+    "Ctrl-C; Linux' own scheduler then takes over, as it does however this program ends. Needs root and Linux 7.2.\n\n"
+    "  --params EXPORT.json  What characterize --export json wrote on this processor; required\n"
+    "  --modelled            Take an export that is computed from a model, too\n"
+    "  --mode MODE           fair: the smallest virtual time first, charged by the clock (default)\n"
+    "                        specialize: and wide tasks on wide cores, which others fill; needs --source marks\n"
+    "  --source SOURCE       Who is wide: none (nobody, default), marks (tasks that say so:\n"
+    "                        include/characterize/mark.h)\n"
+    "  --slice-us N          Time for which a task keeps its CPU, 100 to 100000 (default: 6000)\n"
+    "  --stats N             A line every N seconds, 1 to 3600\n"
+    "  --json                These lines as JSON\n"
+    "  --help, --version\n\n"
+    "Exit status: 0 done; 1 the kernel has ended it; 2 usage or unreadable input; 3 this machine cannot do it.\n"
+    "doc/scheduler.md says what it may do and what it cannot yet.\n";
+
+struct sched_options {
+    const char *params;
+    bool modelled, json;
+    long slice_us, stats; /* stats: seconds, 0: no lines */
+    struct live_config config;
+};
+
+/* ---- the command line ---- */
+
+static int number(const char *option, const char *text, long lo, long hi, long *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || *out < lo || *out > hi)
+        return refuse(BAD_USAGE, "--%s %s: not a whole number from %ld to %ld", option, text, lo, hi);
+    return DONE;
+}
+
+static int take_mode(const char *text, struct sched_options *o)
+{
+    if (strcmp(text, "subtract") == 0 || strcmp(text, "attribute") == 0)
+        return refuse(CANNOT,
+                      "--mode %s needs counters of license levels, which this version cannot read in the "
+                      "kernel; --mode fair and specialize work",
+                      text);
+    o->config.specialize = strcmp(text, "specialize") == 0;
+    return o->config.specialize || strcmp(text, "fair") == 0
+               ? DONE
+               : refuse(BAD_USAGE, "--mode %s: not one of: fair, specialize, subtract, attribute", text);
+}
+
+static int take_source(const char *text, struct sched_options *o)
+{
+    if (strcmp(text, "counters") == 0 || strcmp(text, "state") == 0)
+        return refuse(CANNOT, "--source %s: this version cannot read them in the kernel; --source marks works", text);
+    o->config.marks = strcmp(text, "marks") == 0;
+    return o->config.marks || strcmp(text, "none") == 0
+               ? DONE
+               : refuse(BAD_USAGE, "--source %s: not one of: none, marks, counters, state", text);
+}
+
+/* -1: the program ends with DONE. */
+static int parse(int argc, char **argv, struct sched_options *o)
+{
+    static const struct option options[] = {
+        {"params", required_argument, NULL, 'p'},   {"modelled", no_argument, NULL, 'm'},
+        {"mode", required_argument, NULL, 'M'},     {"source", required_argument, NULL, 's'},
+        {"slice-us", required_argument, NULL, 'u'}, {"stats", required_argument, NULL, 'n'},
+        {"json", no_argument, NULL, 'j'},           {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},        {NULL, 0, NULL, 0}};
+    int option, status = DONE;
+    opterr = 0;
+    while (status == DONE && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
+        switch (option) {
+        case 'p':
+            o->params = optarg;
+            break;
+        case 'm':
+            o->modelled = true;
+            break;
+        case 'M':
+            status = take_mode(optarg, o);
+            break;
+        case 's':
+            status = take_source(optarg, o);
+            break;
+        case 'u':
+            status = number("slice-us", optarg, 100, 100000, &o->slice_us);
+            break;
+        case 'n':
+            status = number("stats", optarg, 1, 3600, &o->stats);
+            break;
+        case 'j':
+            o->json = true;
+            break;
+        case 'h':
+            return fputs(help, stdout) < 0 || fflush(stdout) != 0 ? FAILED : -1;
+        case 'v':
+            return printf("characterize %s\n", VERSION) < 0 || fflush(stdout) != 0 ? FAILED : -1;
+        default:
+            return refuse(BAD_USAGE, "%s: not an option, or its value is missing (--help)", argv[optind - 1]);
+        }
+    if (status != DONE)
+        return status;
+    if (optind < argc)
+        return refuse(BAD_USAGE, "%s: not an option (--help)", argv[optind]);
+    if (o->params == NULL)
+        return refuse(BAD_USAGE, "--params EXPORT.json is required (--help)");
+    if (o->json && o->stats == 0)
+        return refuse(BAD_USAGE, "--json is about the lines of --stats N");
+    if (o->config.specialize && !o->config.marks)
+        return refuse(BAD_USAGE, "--mode specialize must know who is wide: --source marks");
+    o->config.slice_ns = (policy_u64)o->slice_us * 1000;
+    return DONE;
+}
+
+/* ---- lines ---- */
+
+static const char *const class_names[LIVE_CLASSES] = {"other", "wide"};
+
+static struct live_counts sum_of(const volatile struct live_state *s, int class)
+{
+    struct live_counts sum = {0};
+    for (int cpu = 0; cpu < LIVE_CPUS_MAX; cpu++) {
+        const volatile struct live_counts *c = &s->counts[cpu][class];
+        sum.run_ns += c->run_ns;
+        sum.charged_ns += c->charged_ns;
+        sum.migrations += c->migrations;
+        sum.dispatches += c->dispatches;
+    }
+    return sum;
+}
+
+static void tell(const struct sched_options *o, const volatile struct live_state *s, double seconds)
+{
+    printf("%.1f s:", seconds);
+    for (int class = 0; class < (o->config.marks ? LIVE_CLASSES : 1); class ++) {
+        const struct live_counts c = sum_of(s, class);
+        printf(" %s: ran %.3f s, charged %.3f s, %llu dispatches, %llu migrations;", class_names[class],
+               1e-9 * (double)c.run_ns, 1e-9 * (double)c.charged_ns, c.dispatches, c.migrations);
+    }
+    if (o->config.marks)
+        printf(" phases ended: %llu by system calls, %llu by timeout;", s->phases_ended[0], s->phases_ended[1]);
+    if (o->config.specialize)
+        printf(" wide cores: %u of %u, %llu became wide, %llu other;", s->wide_cores, o->config.n_cores, s->widened,
+               s->narrowed);
+    printf("\n");
+}
+
+static int tell_json(const struct sched_options *o, const volatile struct live_state *s, double seconds)
+{
+    bool failed = false;
+    json_t *root = json_object(), *classes = json_lines_array(root, "classes", &failed);
+    json_lines_put(root, "seconds", json_lines_rounded(seconds, 6), &failed);
+    for (int class = 0; class < (o->config.marks ? LIVE_CLASSES : 1); class ++) {
+        const struct live_counts c = sum_of(s, class);
+        json_t *row = json_object();
+        json_lines_put_text(row, "class", class_names[class], &failed);
+        json_lines_put_whole(row, "run_ns", (json_int_t)c.run_ns, &failed);
+        json_lines_put_whole(row, "charged_ns", (json_int_t)c.charged_ns, &failed);
+        json_lines_put_whole(row, "dispatches", (json_int_t)c.dispatches, &failed);
+        json_lines_put_whole(row, "migrations", (json_int_t)c.migrations, &failed);
+        json_lines_push(classes, row, &failed);
+    }
+    if (o->config.marks) {
+        json_lines_put_whole(root, "ended_by_call", (json_int_t)s->phases_ended[0], &failed);
+        json_lines_put_whole(root, "ended_by_timeout", (json_int_t)s->phases_ended[1], &failed);
+    }
+    if (o->config.specialize) {
+        json_lines_put_whole(root, "cores", o->config.n_cores, &failed);
+        json_lines_put_whole(root, "wide_cores", s->wide_cores, &failed);
+        json_lines_put_whole(root, "became_wide", (json_int_t)s->widened, &failed);
+        json_lines_put_whole(root, "became_other", (json_int_t)s->narrowed, &failed);
+    }
+    failed = failed || json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15)) != 0 || putchar('\n') == EOF;
+    json_decref(root);
+    return failed ? complain_out_of_memory() : DONE;
+}
+
+/* ---- the run ---- */
+
+/* Until a signal, or the kernel ends it. */
+static int watch(const struct sched_options *o, const volatile struct live_state *state, const sigset_t *signals)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+    struct timespec begin, now;
+    long lines = 0;
+    int status = DONE;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    while (status == DONE && state->exit_kind == 0 && sigtimedwait(signals, NULL, &pause) < 0) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        const double seconds = (double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec);
+        if (o->stats == 0 || seconds < (double)((lines + 1) * o->stats))
+            continue;
+        lines = (long)(seconds / (double)o->stats);
+        if (o->json)
+            status = tell_json(o, state, seconds);
+        else
+            tell(o, state, seconds);
+        if (fflush(stdout) != 0 && status == DONE)
+            status = refuse(FAILED, "cannot write to standard output: %s", strerror(errno));
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct sched_options o = {.slice_us = POLICY_SLICE / 1000};
+    struct machine_error error;
+    struct live_params params;
+    struct cpu_leaves leaves;
+    struct cpu_identity here;
+    struct live_scheduler *scheduler = NULL;
+    sigset_t signals;
+    messages_begin("characterize-sched");
+    int status = parse(argc, argv, &o);
+    if (status != DONE)
+        return status < 0 ? DONE : status;
+    cpu_read_leaves(&leaves);
+    cpu_identify(&leaves, &here);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    if (live_params_read(o.params, o.modelled, &here, &params, &error) != MACHINE_OK ||
+        live_config_here(&o.config, &error) != MACHINE_OK || live_start(&o.config, &scheduler, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    if (!o.json)
+        messages_print(stdout,
+                       "Scheduling   mode %s, %u CPUs, %u cores, slices of %ld us; tables of %s%s; Ctrl-C ends it",
+                       o.config.specialize ? "specialize" : "fair", o.config.n_cpus, o.config.n_cores, o.slice_us,
+                       params.cpu, params.modelled ? " (MODELLED)" : "");
+    fflush(stdout);
+    status = watch(&o, live_state_of(scheduler), &signals);
+    if (live_stop(scheduler, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    return status;
+}

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# characterize-sched: what it refuses, and schedulers/policy.h in this kernel. What it does: make test-vm-sched.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+policy=$root/${BUILD:-build}/tests/sched/test_policy_bpf
+if [ -x "$policy" ]; then
+    "$policy" 10000 >"$out" 2>"$err"
+    status=$?
+    if [ "$status" -eq 3 ]; then
+        skip "the policy in the kernel" "BPF is not permitted here"
+    else
+        verdict "the policy in the kernel: $(cat "$out")" test "$status" -eq 0
+    fi
+else
+    skip "the policy in the kernel" "test_policy_bpf is not built: no clang-19 or libbpf-dev, or with the sanitizers"
+fi
+if [ ! -x "$CHARACTERIZE-sched" ]; then
+    skip "characterize-sched" "it is not built: no clang-19 or libbpf-dev, or with the sanitizers"
+    finish
+fi
+
+# refused WHAT STATUS TEXT OPTION...: one line with the text
+refused() {
+    what=$1 want=$2 text=$3
+    shift 3
+    "$CHARACTERIZE-sched" "$@" >"$out" 2>"$err" </dev/null
+    status=$?
+    verdict "$what: status $want, one line" test "$status" -eq "$want" -a ! -s "$out" -a "$(wc -l <"$err")" -eq 1
+    verdict "... $text" grep -q "^characterize-sched: .*$text" "$err"
+}
+
+# here KEY: of this computer's processor
+here() {
+    sed -n "s/^$1[[:space:]]*: //p" /proc/cpuinfo | head -n 1
+}
+signature="\"family\": $(here 'cpu family'), \"model\": $(here model), \"stepping\": $(here stepping),"
+sed "2s/\$/ $signature/" "$root/tests/support/xeon-gold-6130.export.json" >modelled.json
+sed 's/"modelled": true/"modelled": false/' modelled.json >own.json
+sed 's/"family": [0-9]*/"family": 99/' own.json >other.json
+sed 's/"stepping": [0-9]*,//' own.json >unsigned.json
+sed 's/"frequencies": \[/"frequencies": [], "others": [/' own.json >without.json
+sed 's/"modelled": true,//' modelled.json >silent.json
+sed 's/characterize-export.1/characterize-export\/9/' own.json >newer.json
+echo '{' >broken.json
+
+refused "without --params" 2 "required"
+refused "no such file" 2 "cannot read none.json: No such file" --params none.json
+refused "no JSON" 2 "broken.json: line " --params broken.json
+refused "an unknown format" 2 "not of format" --params newer.json
+refused "a model" 2 "not measured; --modelled takes it" --params modelled.json
+refused "one that does not say whether it is measured" 2 "not measured" --params silent.json
+refused "another processor" 2 "of another processor, .*its family is 99, and that of this one" --params other.json
+refused "another processor, modelled" 2 "of another processor" --modelled --params other.json
+refused "an older export" 2 "'stepping' is missing" --params unsigned.json
+refused "no frequencies" 2 "no frequencies" --params without.json
+for mode in subtract attribute; do
+    refused "mode $mode" 3 "needs counters" --params own.json --mode $mode
+done
+for source in counters state; do
+    refused "source $source" 3 "cannot read them" --params own.json --source $source
+done
+refused "an unknown mode" 2 "not one of: fair" --params own.json --mode fast
+refused "an unknown source" 2 "not one of: none" --params own.json --source all
+refused "specialize without a source" 2 "who is wide" --params own.json --mode specialize
+refused "slices too short" 2 "from 100 to 100000" --params own.json --slice-us 99
+refused "slices of no number" 2 "from 100 to 100000" --params own.json --slice-us 6ms
+refused "--json alone" 2 "lines of --stats" --params own.json --json
+refused "an unknown option" 2 "not an option" --params own.json --monitor
+refused "an argument" 2 "not an option" --params own.json web-server
+if [ -e /sys/kernel/sched_ext ]; then
+    skip "a kernel without sched_ext" "this one has it, and tests leave its scheduler alone"
+else
+    refused "a kernel without sched_ext" 3 "Linux $(uname -r) has no sched_ext; Linux 7.2 and newer" --params own.json
+    refused "... with a model" 3 "has no sched_ext" --params modelled.json --modelled --mode specialize --source marks
+fi
+"$CHARACTERIZE-sched" --version >"$out"
+verdict "--version" test "$(cat "$out")" = "characterize $(cat "$root/VERSION")"
+"$CHARACTERIZE-sched" --help >"$out"
+for option in $(grep -o '"[a-z-]*", [a-z]*_argument' "$root/cli/sched/main.c" | sed 's/^"/--/; s/".*//'); do
+    verdict "--help has $option" grep -q -e "$option" "$out"
+done
+finish

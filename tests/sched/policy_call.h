@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The functions of schedulers/policy.h that schedulers/live/ may call, as the kernel and this program call them. */
+#pragma once
+
+#include "schedulers/policy.h"
+
+/* Arguments and results. */
+struct policy_call {
+    struct policy_loads loads;
+    policy_u64 ns, shorts, actual_khz, ideal_khz, fast, slow;
+    policy_u32 stalled, khz;
+    struct {
+        policy_u64 shorts, lost_ns, khz, between;
+        policy_u32 inverse, widens, widens_idle, narrows, may_change, call_ends_phase;
+    } result;
+};
+
+/* All of them, of one call. */
+static inline void policy_do(struct policy_call *c)
+{
+    c->result.shorts = policy_shorts(c->shorts, c->ns);
+    c->result.lost_ns = policy_lost_ns(c->ns, c->actual_khz, c->ideal_khz, c->stalled);
+    c->result.khz = policy_khz(c->fast, c->slow);
+    c->result.between = c->fast < c->slow ? policy_between(c->fast, c->slow, (c->fast + c->slow) / 2) : 0;
+    c->result.inverse = policy_inverse(c->khz);
+    c->result.widens = (policy_u32)policy_widens(&c->loads, 0);
+    c->result.widens_idle = (policy_u32)policy_widens(&c->loads, 1);
+    c->result.narrows = (policy_u32)policy_narrows(&c->loads);
+    c->result.may_change = (policy_u32)policy_may_change(c->ns);
+    c->result.call_ends_phase = (policy_u32)policy_call_ends_phase(c->shorts);
+}

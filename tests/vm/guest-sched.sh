@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# /init of the virtual machine for make test-vm-sched: characterize-sched with 6 CPUs of 3 cores, of which the last,
+# CPUs 4 and 5, is wide at first. Settings: CYCLES, LOAD (seconds).
+# shellcheck source=tests/vm/guest_lib.sh
+. /guest_lib.sh
+state=/sys/kernel/sched_ext/state
+log=/tmp/sched
+
+# becomes STATE: within 10 s
+becomes() {
+    for _ in $(seq 100); do
+        [ "$(cat "$state")" = "$1" ] && return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+# start NAME OPTION...: it schedules
+start() {
+    name=$1
+    shift
+    characterize-sched --params /export.json --modelled "$@" >"$log" 2>&1 &
+    sched=$!
+    for _ in $(seq 100); do
+        [ "$(cat "$state")" = enabled ] && break
+        kill -0 "$sched" 2>/dev/null || break
+        sleep 0.1
+    done
+    ok "$name" grep -qx enabled "$state" || head -c 3000 "$log"
+    [ "$(cat "$state")" = enabled ] || head -c 4000 "$log"
+}
+
+# end NAME SIGNAL STATUS
+end() {
+    kill -"$2" "$sched"
+    wait "$sched"
+    status=$?
+    ok "$1: status $status" test "$status" -eq "$3"
+    ok "... Linux' own scheduler has taken over" becomes disabled
+}
+
+# json KEY: the last that it said of it
+json() {
+    tail -n 1 "$log" | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"
+}
+
+# shown NAME COMMAND...: ok, with what the command said
+shown() {
+    name=$1
+    shift
+    "$@" >/tmp/shown 2>&1
+    status=$?
+    sed 's/^/    /' /tmp/shown
+    ok "$name" test "$status" -eq 0
+}
+
+echo "== before the module: none is loaded"
+echo "characterize: the test begins" >/dev/kmsg
+echo "$(uname -r), $(nproc) CPUs, $(cat "$state")"
+
+echo "== fair, at $(seconds) s"
+start "mode fair" --stats 1
+ok "... under its name" grep -qx characterize /sys/kernel/sched_ext/root/ops
+says "a second one" 3 'a scheduler is loaded already: characterize' \
+    characterize-sched --params /export.json --modelled
+shown "... shares of nice 0 and 5" sched_checks shares 8
+head -n 3 "$log"
+ok "... counted" test "$(grep -c ' s: other: ran ' "$log")" -gt 4
+end "SIGINT" INT 0
+
+echo "== specialize, at $(seconds) s"
+start "mode specialize" --mode specialize --source marks --stats 1 --json
+shown "... a busy task that is marked moves to a wide core" sched_checks wide 5
+ok "... phases" sched_checks phases 0.3
+sleep 1.2
+tail -n 1 "$log"
+ok "... end by timeout" test "$(json ended_by_timeout)" -ge 1
+ok "... and by a system call" test "$(json ended_by_call)" -ge 1
+ok "... one core of three is wide" test "$(json wide_cores)" -eq 1
+sched_checks many 4 &
+sleep 3.5
+tail -n 1 "$log"
+ok "... for three wide tasks it is two" test "$(json wide_cores)" -eq 2
+wait $!
+shown "... shares of nice 0 and 5" sched_checks shares 8
+shown "... $LOAD s of load" sched_checks load "$LOAD"
+tail -n 1 "$log"
+ok "... it still schedules" grep -qx enabled "$state"
+end "SIGKILL" KILL 137
+
+echo "== $CYCLES times, at $(seconds) s"
+for cycle in $(seq "$CYCLES"); do
+    start "cycle $cycle" --mode specialize --source marks
+    sleep 0.3
+    end "... SIGTERM" TERM 0
+done >/tmp/cycles
+cat /tmp/cycles | grep -v '^ok' | head -n 20
+ok "it came and went $CYCLES times" test "$(grep -c '^ok' /tmp/cycles)" -eq $((3 * CYCLES))
+
+echo "== a CPU goes, at $(seconds) s"
+start "mode fair" --stats 1
+echo 0 >/sys/devices/system/cpu/cpu3/online
+wait "$sched"
+status=$?
+tail -n 1 "$log"
+ok "... it ends with status $status" test "$status" -eq 1
+ok "... and says why" grep -q 'characterize-sched: a CPU came or went' "$log"
+ok "... Linux' own scheduler has taken over" becomes disabled
+start "with a CPU less" --mode specialize --source marks
+end "SIGHUP" HUP 0
+
+echo "== kernel log begins"
+dmesg
+echo "== kernel log ends"
+echo "== guest done after $(cut -d ' ' -f 1 /proc/uptime) s"
+poweroff -f

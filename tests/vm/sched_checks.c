@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What tasks see of characterize-sched (guest-sched.sh). The first argument is a check, the second how long, in
+ * seconds; ends with status 0 if it holds.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "include/characterize/mark.h"
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void spin(double seconds)
+{
+    for (double end = now() + seconds; now() < end;)
+        ;
+}
+
+static void keep_to(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof(set), &set) != 0)
+        perror("affinity");
+}
+
+/* CPU time of children of nice 0 and 5 on CPU 0: 1024 to 335 (Linux, sched_prio_to_weight), within 5 %. */
+static int shares(double seconds)
+{
+    double got[2];
+    pid_t child[2];
+    keep_to(0);
+    for (int i = 0; i < 2; i++)
+        if ((child[i] = fork()) == 0) {
+            (void)!nice(5 * i);
+            for (;;)
+                ;
+        }
+    keep_to(1); /* and not in their way */
+    usleep((useconds_t)(1e6 * seconds));
+    for (int i = 0; i < 2; i++)
+        kill(child[i], SIGKILL);
+    for (int i = 0; i < 2; i++) {
+        struct rusage use;
+        wait4(child[i], NULL, 0, &use);
+        got[i] = (double)use.ru_utime.tv_sec + 1e-6 * (double)use.ru_utime.tv_usec + (double)use.ru_stime.tv_sec +
+                 1e-6 * (double)use.ru_stime.tv_usec;
+    }
+    const double ratio = got[0] / got[1];
+    printf("nice 0 and 5: %.2f and %.2f s, ratio %.3f, 3.057 expected\n", got[0], got[1], ratio);
+    return ratio > 0.95 * 3.057 && ratio < 1.05 * 3.057 ? 0 : 1;
+}
+
+enum { WIDE_CPU = 4 }; /* the last core, CPUs 4 and 5, is the wide one at first */
+
+/* A busy task among others marks itself where it is not on a wide core: how long until it is on one; then it stays.
+ * Beside two others no further core becomes wide (policy_widens). */
+static int wide(double seconds)
+{
+    double worst = 0;
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0) {
+            for (const pid_t parent = getppid(); getppid() == parent;)
+                ;
+            _exit(0);
+        }
+    usleep(100000);
+    for (int round = 0; round < 10; round++) {
+        const double begin = now();
+        unsigned on = 0, of = 0;
+        while (sched_getcpu() >= WIDE_CPU && now() - begin < 5)
+            ;
+        if (sched_getcpu() >= WIDE_CPU) {
+            printf("round %d: the task does not leave the wide core\n", round);
+            return 1;
+        }
+        characterize_mark_wide(CHARACTERIZE_MARK_HELD);
+        const double marked = now();
+        while (sched_getcpu() < WIDE_CPU && now() - marked < 5)
+            ;
+        const double ms = 1e3 * (now() - marked);
+        worst = ms > worst ? ms : worst;
+        for (const double end = now() + seconds / 10; now() < end; of++)
+            on += sched_getcpu() >= WIDE_CPU;
+        characterize_mark_wide(CHARACTERIZE_MARK_NONE);
+        printf("round %d: on a wide core after %.1f ms, then %.1f %% of its looks\n", round, ms, 100.0 * on / of);
+        if (ms > 100 || on < 0.99 * of) /* tens of ms, of an emulator's CPUs that take turns */
+            return 1;
+        usleep(50000); /* and an idle CPU that is not wide takes it */
+    }
+    printf("on a wide core after %.1f ms at most\n", worst);
+    return 0;
+}
+
+/* Phases: one that only the timeout can end, and one that a system call does. */
+static int phases(double seconds)
+{
+    characterize_mark_wide(CHARACTERIZE_MARK_PHASE);
+    spin(seconds);
+    for (int i = 0; i < 20; i++) {
+        spin(0.002); /* no short phase (POLICY_SHORT_PHASE) */
+        characterize_mark_wide(CHARACTERIZE_MARK_PHASE);
+        spin(0.006); /* a tick sees the mark, before the timeout */
+        getppid();
+    }
+    return 0;
+}
+
+/* Three busy tasks that are wide, so that there will be two wide cores of three. */
+static int many(double seconds)
+{
+    for (int i = 0; i < 3; i++)
+        if (fork() == 0) {
+            characterize_mark_wide(CHARACTERIZE_MARK_HELD);
+            spin(seconds);
+            _exit(0);
+        }
+    while (wait(NULL) > 0)
+        ;
+    return 0;
+}
+
+/* Tasks that come, go, sleep, move and mark themselves, twice as many as CPUs, at random. */
+static int load(double seconds)
+{
+    const double end = now() + seconds;
+    int failed = 0;
+    for (int i = 0; i < 12; i++)
+        if (fork() == 0) {
+            srand48(i);
+            while (now() < end) {
+                const pid_t child = fork();
+                if (child != 0) {
+                    waitpid(child, NULL, 0);
+                    continue;
+                }
+                for (int k = 0; k < 5; k++) {
+                    if (lrand48() % 3 == 0)
+                        keep_to((int)(lrand48() % 6));
+                    characterize_mark_wide((enum characterize_mark)(lrand48() % 3));
+                    spin(0.02 * drand48());
+                    usleep((useconds_t)(lrand48() % 5000));
+                }
+                _exit(0);
+            }
+            _exit(0);
+        }
+    for (int status; wait(&status) > 0;)
+        failed += status != 0;
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*check)(double seconds);
+    } checks[] = {{"shares", shares}, {"wide", wide}, {"phases", phases}, {"many", many}, {"load", load}};
+    for (size_t i = 0; argc == 3 && i < sizeof(checks) / sizeof(checks[0]); i++)
+        if (strcmp(checks[i].name, argv[1]) == 0)
+            return checks[i].check(atof(argv[2]));
+    return 2;
+}
