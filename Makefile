@@ -95,17 +95,17 @@ $(PROGRAMS:%=$(OUT)/%): $(SHARED_CLI_OBJ) $(INTERNAL)
 
 # The scheduler itself, for the kernel, lies in the program that loads it. Debian's libelf.a lacks what it needs itself.
 bpf = $(BPF_CC) -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -I.
-$(BUILD)/%.bpf.o: %.bpf.c Makefile
+$(BUILD)/%.bpf: %.bpf.c Makefile
 	@mkdir -p $(@D)
-	$(bpf) -MMD -MP -c -o $@ $<
-$(BUILD)/schedulers/live/loader.o: CPPFLAGS += -DLIVE_OBJECT='"$(BUILD)/schedulers/live/sched.bpf.o"'
-$(BUILD)/schedulers/live/loader.o: $(BUILD)/schedulers/live/sched.bpf.o
+	$(bpf) -MMD -MP -MF $@.d -c -o $@ $<
+$(BUILD)/schedulers/live/loader.o: CPPFLAGS += -DLIVE_OBJECT='"$(BUILD)/schedulers/live/sched.bpf"'
+$(BUILD)/schedulers/live/loader.o: $(BUILD)/schedulers/live/sched.bpf
 $(OUT)/characterize-sched: $(SCHED_SRC:%.c=$(BUILD)/%.o) $(BUILD)/cli/messages.o $(INTERNAL)
 	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(INTERNAL) $(LIBBPF) -lelf -lz -ljansson -lm
 
 # the functions that it takes from schedulers/policy.h, in the kernel and here
-$(BUILD)/tests/sched/test_policy_bpf.o: CPPFLAGS += -DPOLICY_OBJECT='"$(BUILD)/tests/sched/policy.bpf.o"'
-$(BUILD)/tests/sched/test_policy_bpf.o: $(BUILD)/tests/sched/policy.bpf.o
+$(BUILD)/tests/sched/test_policy_bpf.o: CPPFLAGS += -DPOLICY_OBJECT='"$(BUILD)/tests/sched/policy.bpf"'
+$(BUILD)/tests/sched/test_policy_bpf.o: $(BUILD)/tests/sched/policy.bpf
 $(BUILD)/tests/sched/test_policy_bpf: $(BUILD)/tests/sched/test_policy_bpf.o
 	$(CC) $(LDFLAGS) -o $@ $< $(LIBBPF) -lelf -lz
 

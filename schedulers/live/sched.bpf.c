@@ -18,6 +18,7 @@ struct task {
     u64 ran;                 /* CPU time before, ns */
     u64 wide_since, changed; /* CPU time at which it became wide, and other */
     u64 shorts;              /* policy_shorts() */
+    u64 marked, ended;       /* CPU time of its last mark, and of the call that ends its phase; 0: none */
     s32 cpu;                 /* where it ran last; -1: nowhere */
     u8 wide, held, counted;  /* held: wide until taken back; counted: among those that run or are ready */
 };
@@ -150,10 +151,10 @@ static void count(struct task *t, bool counted)
     __sync_fetch_and_add(&loads[t->wide ? LIVE_WIDE : LIVE_OTHER], counted ? 1 : -1);
 }
 
-static void become(struct task *t, bool wide)
+/* At so much CPU time. Only where the task's queue is locked, as in all callbacks. */
+static void become(struct task *t, bool wide, u64 time)
 {
     const bool counted = t->counted;
-    const u64 time = cpu_time(t);
     if (t->wide == wide)
         return;
     count(t, false);
@@ -167,25 +168,28 @@ static void become(struct task *t, bool wide)
     count(t, counted);
 }
 
-/* Follows the task's mark, and the timeout. */
+/* Follows the task's mark, the call that ended its phase, and the timeout. */
 static void classify(struct task_struct *p, struct task *t)
 {
     u32 *mark = config.marks ? bpf_task_storage_get(&wide_marks, p, 0, 0) : 0;
     const u32 said = mark != 0 ? *mark : LIVE_MARK_NONE;
+    const u64 time = cpu_time(t);
     if (said == LIVE_MARK_NONE && t->held)
-        become(t, false);
+        become(t, false, time);
     t->held = said == LIVE_MARK_HELD;
+    if (t->wide && !t->held && (t->ended != 0 || time - t->wide_since > POLICY_WIDE_TIMEOUT)) {
+        become(t, false, t->ended != 0 ? t->ended : time);
+        __sync_fetch_and_add(&state.phases_ended[t->ended == 0], 1);
+    }
+    t->ended = 0;
     if (said == LIVE_MARK_PHASE && mark != 0) {
         *mark = LIVE_MARK_NONE;
         if (t->wide)
-            t->wide_since = cpu_time(t);
+            t->wide_since = time;
     }
-    if (said != LIVE_MARK_NONE) {
-        become(t, true);
-    } else if (t->wide && !t->held && cpu_time(t) - t->wide_since > POLICY_WIDE_TIMEOUT) {
-        become(t, false);
-        __sync_fetch_and_add(&state.phases_ended[1], 1);
-    }
+    if (said != LIVE_MARK_NONE)
+        become(t, true, t->marked != 0 ? t->marked : time);
+    t->marked = 0;
 }
 
 /* Of a task that runs: what it ran since the last time, by the clock. */
@@ -208,22 +212,22 @@ static void charge(struct task_struct *p, struct task *t)
         now_vtime = vtime;
 }
 
-/* A task marks itself by a system call that Linux itself refuses; other system calls end phases. */
+/* A task marks itself by a system call that Linux itself refuses; other system calls end phases. Interrupts come in
+ * between: what follows from it is left to classify(), at the next tick at the latest. */
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_call, struct pt_regs *regs, long id)
 {
     struct task_struct *p = bpf_get_current_task_btf();
-    struct task *t;
+    struct task *t = task_of(p);
+    if (t == 0)
+        return 0;
     if (id == 157 && regs->di == LIVE_PRCTL && regs->si <= LIVE_MARK_HELD) { /* prctl of x86-64 */
         u32 *mark = bpf_task_storage_get(&wide_marks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
         if (mark != 0)
             *mark = (u32)regs->si;
-        return 0;
-    }
-    t = task_of(p);
-    if (t != 0 && t->wide && !t->held && policy_call_ends_phase(t->shorts)) {
-        become(t, false);
-        __sync_fetch_and_add(&state.phases_ended[0], 1);
+        t->marked = cpu_time(t);
+    } else if (t->wide && !t->held && t->ended == 0 && policy_call_ends_phase(t->shorts)) {
+        t->ended = cpu_time(t);
     }
     return 0;
 }

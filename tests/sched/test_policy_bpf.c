@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The functions of schedulers/policy.h that schedulers/live/ takes, run by this computer's kernel (BPF_PROG_TEST_RUN)
  * and by this program, on the same random arguments. Usage: test_policy_bpf [CALLS]. Status 3: BPF is not permitted.

@@ -46,7 +46,7 @@ tsort "$tmp/pairs" >/dev/null 2>"$tmp/loop"
 check "a circle is found" "$tmp/pairs" grep -q loop "$tmp/loop"
 
 # shellcheck disable=SC2086 # names of directories
-find $order -name '*.c' ! -path '*/kmod/*' | sed 's|c$|o|' >"$tmp/objects"
+find $order -name '*.c' ! -path '*/kmod/*' ! -name '*.bpf.c' | sed 's|c$|o|' >"$tmp/objects"
 (cd "${BUILD:-build}" && xargs nm -A <"$tmp/objects") |
     sed -n 's/^\([^:]*\):[0-9a-f ]* \([TDRBCU]\) \(.*\)$/\1 \2 \3/p' >"$tmp/symbols"
 calls <"$tmp/symbols" >"$tmp/pairs"

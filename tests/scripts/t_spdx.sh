@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Every file of the tree names its license: GPL-2.0-or-later what the Linux module is made of (kernels/, data/export/,
-# drivers/helper/kmod/), GPL-3.0-or-later everything else.
+# Every file of the tree names its license: GPL-2.0-or-later what is loaded into Linux (kernels/, data/export/,
+# drivers/helper/kmod/, the scheduler), GPL-3.0-or-later everything else.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -24,6 +24,8 @@ wanted() {
     schedulers/policy.h | output/export/policy_constants.h) echo GPL-2.0-or-later ;; # BPF programs include them
     drivers/profile/profile_types.h | drivers/profile/profile_arithmetic.* | drivers/profile/profile_sequence.*)
         echo GPL-2.0-or-later ;;
+    *.bpf.c | schedulers/policy.h | output/export/policy_constants.h) echo GPL-2.0-or-later ;;
+    schedulers/live/kernel.h | schedulers/live/shared.h | tests/sched/policy_call.h) echo GPL-2.0-or-later ;;
     *) echo GPL-3.0-or-later ;;
     esac
 }
