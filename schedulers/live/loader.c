@@ -21,12 +21,14 @@ enum { STRUCT_OPS_ATTACH = 44, STRUCT_OPS_BY_LINK = 1 << 13 };
 static const char sysfs[] = "/sys/kernel/sched_ext";
 
 /* sched.bpf.c, compiled. */
-extern const char live_object[], live_object_end[];
+extern const char live_object[];
+extern const size_t live_object_size;
 __asm__(".pushsection .rodata\n"
         ".balign 16\n"
-        ".globl live_object, live_object_end\n"
+        ".globl live_object, live_object_size\n"
         "live_object: .incbin \"" LIVE_OBJECT "\"\n"
-        "live_object_end:\n"
+        ".balign 8\n"
+        "live_object_size: .quad . - live_object\n"
         ".popsection\n");
 
 struct live_scheduler {
@@ -108,8 +110,8 @@ static int load_failed(const struct live_scheduler *s, const char *what, int err
 
 static int load(struct live_scheduler *s, const struct live_config *config, struct machine_error *err)
 {
-    LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "characterize");
-    s->object = bpf_object__open_mem(live_object, (size_t)(live_object_end - live_object), &options);
+    const struct bpf_object_open_opts options = {.sz = sizeof(options), .object_name = "characterize"};
+    s->object = bpf_object__open_mem(live_object, live_object_size, &options);
     if (s->object == NULL)
         return load_failed(s, "read the scheduler", errno, err);
     struct bpf_map *ops = bpf_object__find_map_by_name(s->object, "characterize");

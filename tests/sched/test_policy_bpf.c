@@ -14,22 +14,26 @@
 #include "tests/sched/policy_call.h"
 #include "util/splitmix64.h"
 
-extern const char policy_object[], policy_object_end[];
+extern const char policy_object[];
+extern const size_t policy_object_size;
 __asm__(".pushsection .rodata\n"
         ".balign 16\n"
-        ".globl policy_object, policy_object_end\n"
+        ".globl policy_object, policy_object_size\n"
         "policy_object: .incbin \"" POLICY_OBJECT "\"\n"
-        "policy_object_end:\n"
+        ".balign 8\n"
+        "policy_object_size: .quad . - policy_object\n"
         ".popsection\n");
 
 static char verifier[65536]; /* its log: the last line has what it took */
 
 static struct bpf_object *load(void)
 {
-    LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "policy", .kernel_log_buf = verifier,
-                .kernel_log_size = sizeof(verifier), .kernel_log_level = 4);
-    struct bpf_object *object = bpf_object__open_mem(policy_object, (size_t)(policy_object_end - policy_object),
-                                                     &options);
+    const struct bpf_object_open_opts options = {.sz = sizeof(options),
+                                                 .object_name = "policy",
+                                                 .kernel_log_buf = verifier,
+                                                 .kernel_log_size = sizeof(verifier),
+                                                 .kernel_log_level = 4};
+    struct bpf_object *object = bpf_object__open_mem(policy_object, policy_object_size, &options);
     if (object == NULL || bpf_object__load(object) == 0)
         return object;
     const int error = errno;
@@ -73,7 +77,8 @@ int main(int argc, char **argv)
     const int program = bpf_program__fd(bpf_object__find_program_by_name(object, "policy_in_kernel"));
     for (unsigned long i = 0; i < calls; i++) {
         struct policy_call in_kernel = draw(&seed), here = in_kernel;
-        LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &in_kernel, .ctx_size_in = sizeof(in_kernel));
+        struct bpf_test_run_opts options = {
+            .sz = sizeof(options), .ctx_in = &in_kernel, .ctx_size_in = sizeof(in_kernel)};
         policy_do(&here);
         if (bpf_prog_test_run_opts(program, &options) != 0 || memcmp(&in_kernel, &here, sizeof(here)) != 0) {
             fprintf(stderr, "call %lu differs (%s)\n", i, strerror(errno));
