@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The functions of schedulers/policy.h that schedulers/live/ may call, as the kernel and this program call them. */
+/* The functions of schedulers/policy.h, as the kernel and this program call them. */
 #pragma once
 
 #include "schedulers/policy.h"
@@ -8,20 +8,23 @@
 struct policy_call {
     struct policy_loads loads;
     policy_u64 ns, shorts, actual_khz, ideal_khz, fast, slow;
-    policy_u32 stalled, khz;
+    policy_u32 stalled, khz, own;
+    struct policy_slice slice;
     struct {
-        policy_u64 shorts, lost_ns, khz, between;
+        policy_u64 shorts, lost_ns, khz, between, slice_ideal_khz, slice_lost_ns;
         policy_u32 inverse, widens, widens_idle, narrows, may_change, call_ends_phase;
     } result;
 };
 
 /* All of them, of one call. */
-static inline void policy_do(struct policy_call *c)
+static inline void policy_do(const struct policy_turbos *turbos, struct policy_call *c)
 {
     c->result.shorts = policy_shorts(c->shorts, c->ns);
     c->result.lost_ns = policy_lost_ns(c->ns, c->actual_khz, c->ideal_khz, c->stalled);
     c->result.khz = policy_khz(c->fast, c->slow);
     c->result.between = c->fast < c->slow ? policy_between(c->fast, c->slow, (c->fast + c->slow) / 2) : 0;
+    c->result.slice_ideal_khz = policy_ideal_khz(turbos, &c->slice, c->own);
+    c->result.slice_lost_ns = policy_slice_lost_ns(turbos, &c->slice, c->own, c->slice.ns);
     c->result.inverse = policy_inverse(c->khz);
     c->result.widens = (policy_u32)policy_widens(&c->loads, 0);
     c->result.widens_idle = (policy_u32)policy_widens(&c->loads, 1);
