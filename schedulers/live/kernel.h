@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What of Linux the scheduler uses: the members are found by name when the program is loaded (CO-RE), so that this need
- * not be the kernel's own header. Names and values: Linux 7.2, kernel/sched/ext.c, include/linux/sched/ext.h.
+ * not be the kernel's own header. Names and values: Linux 7.3, kernel/sched/ext.c, include/linux/sched/ext.h.
  */
 #ifndef LIVE_KERNEL_H
 #define LIVE_KERNEL_H

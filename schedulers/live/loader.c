@@ -201,7 +201,7 @@ const volatile struct live_state *live_state_of(const struct live_scheduler *s)
     return s->state;
 }
 
-/* enum scx_exit_kind of Linux 7.2: unregistered by its owner; by the kernel; codes: because a CPU came or went */
+/* enum scx_exit_kind of Linux 7.3: unregistered by its owner; by the kernel; codes: because a CPU came or went */
 enum { EXIT_UNREGISTERED = 64, EXIT_BY_KERNEL = 66 };
 #define EXIT_HOTPLUG (1ULL << 32)
 
