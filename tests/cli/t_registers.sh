@@ -194,7 +194,8 @@ run --clocks 2,1.2 --turbo off --runs 6 --quiet --csv clocks.csv -- \
 verdict "--clocks: status 0" test "$status" -eq 0
 verdict "... each frequency was in force while the command ran" \
     test "$(grep . "$work/clocks" | sort | uniq -c | tr -s ' \n' ' ')" = " 6 1200000 13 2000000 6 800000 "
-verdict "... a clock that does not follow is said" grep -q '^No stall share: the clock was not as requested, it ran at' "$out"
+verdict "... a clock that does not follow is said" \
+    grep -q '^No stall share: the clock was not as requested, it ran at' "$out"
 verdict "... and has no stall share" grep -q '^1.2 GHz,alone,.*,6,,,$' clocks.csv
 verdict "... and all is put back" as_before
 run --clocks 2,4 -- true
