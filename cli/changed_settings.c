@@ -257,6 +257,17 @@ int changed_settings_end(struct settings *s)
     return tell_put_back(status, &error);
 }
 
+/* Adds to the changes of a run, while signals wait. Returns as settings_add(). */
+static int add_changes(const struct place *p, const struct settings_wish *wish, struct settings **s,
+                       struct machine_error *err)
+{
+    stop_only_asks(true);
+    stop_hold();
+    const int status = settings_add(&p->roots, wish, s, err);
+    stop_release(*s != NULL ? put_back : NULL, *s);
+    return status;
+}
+
 int changed_settings_quiet(const struct options *o, enum quiet_part part, struct settings **s,
                            struct machine_error *err)
 {
@@ -266,13 +277,8 @@ int changed_settings_quiet(const struct options *o, enum quiet_part part, struct
     int status = measured_cpu(o, place.roots.sys, &wish.cpu, err);
     if (status != MACHINE_OK)
         return status;
-    stop_only_asks(true);
-    stop_hold();
-    status = settings_add(&place.roots, &wish, s, err);
-    if (status == MACHINE_OK)
-        status = settings_stands(*s, part, err);
-    stop_release(*s != NULL ? put_back : NULL, *s);
-    return status;
+    status = add_changes(&place, &wish, s, err);
+    return status == MACHINE_OK ? settings_stands(*s, part, err) : status;
 }
 
 int changed_settings_back_to(struct settings *s, size_t mark)
@@ -294,11 +300,7 @@ int changed_settings_fix(const struct options *o, double ghz, size_t mark, struc
     if (ghz <= 0)
         return MACHINE_OK;
     (void)place_make(o, NULL, &place);
-    stop_only_asks(true);
-    stop_hold();
-    int status = *s == NULL ? settings_apply(&place.roots, &wish, s, err) : settings_add(&place.roots, &wish, s, err);
-    stop_release(*s != NULL ? put_back : NULL, *s);
-    return status;
+    return add_changes(&place, &wish, s, err);
 }
 
 void changed_settings_text(const struct options *o, const struct settings *s, char *out, size_t size)

@@ -9,12 +9,7 @@
 #include "computer/msr/msr_decode.h"
 #include "util/text_list.h"
 
-const char *rated_class_name(size_t level)
-{
-    static const char *const names[] = {"non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX"};
-
-    return level < sizeof names / sizeof *names ? names[level] : "";
-}
+const char *const rated_class_names[RATED_CLASSES] = {"non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX"};
 
 const char *rated_base_name(size_t i)
 {

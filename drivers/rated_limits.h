@@ -35,8 +35,9 @@ struct rated_limits {
 };
 
 /* The classes of code of a processor with five of them, Granite Rapids: "non-AVX", "AVX2", "AVX-512", "AVX-512 heavy",
- * "AMX"; "" for others. */
-const char *rated_class_name(size_t level);
+ * "AMX". */
+enum { RATED_CLASSES = 5 };
+extern const char *const rated_class_names[RATED_CLASSES];
 /* The class of code of each base_ghz: "non-AVX", "AVX2", "AVX-512", "AMX". */
 const char *rated_base_name(size_t i);
 

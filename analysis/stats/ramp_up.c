@@ -3,7 +3,6 @@
 #include "analysis/stats/ramp_up.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/order.h"
@@ -16,8 +15,7 @@ static const double STEP_LEAST = 0.03;
 static double median(const double *x, size_t n, double *scratch)
 {
     memcpy(scratch, x, n * sizeof *scratch);
-    qsort(scratch, n, sizeof *scratch, order_double);
-    return scratch[n / 2];
+    return order_nth_smallest(scratch, n, n / 2);
 }
 
 struct ramp_up ramp_up_of(const double *duration, size_t n, double *scratch)

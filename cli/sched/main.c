@@ -13,6 +13,7 @@
 #include "cli/messages.h"
 #include "schedulers/live/loader.h"
 #include "schedulers/live/params.h"
+#include "util/clock.h"
 #include "util/json_lines.h"
 
 static const char help[] =
@@ -198,13 +199,11 @@ static int tell_json(const struct sched_options *o, const volatile struct live_s
 static int watch(const struct sched_options *o, const volatile struct live_state *state, const sigset_t *signals)
 {
     const struct timespec pause = {.tv_nsec = 100000000};
-    struct timespec begin, now;
+    const double begin = clock_seconds(CLOCK_MONOTONIC);
     long lines = 0;
     int status = DONE;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
     while (status == DONE && state->exit_kind == 0 && sigtimedwait(signals, NULL, &pause) < 0) {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        const double seconds = (double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec);
+        const double seconds = clock_seconds(CLOCK_MONOTONIC) - begin;
         if (o->stats == 0 || seconds < (double)((lines + 1) * o->stats))
             continue;
         lines = (long)(seconds / (double)o->stats);

@@ -267,7 +267,7 @@ static int model_speed_select(struct machine *machine, struct rated_limits *out,
     const bool five = m->n_levels > RATED_BASES; /* the fourth has no base frequency of its own then */
     for (size_t level = 0; level < m->n_levels; level++) {
         struct rated_table *t = &out->tables[level];
-        snprintf(t->name, sizeof t->name, "%s", five ? rated_class_name(level) : rated_base_name(level));
+        snprintf(t->name, sizeof t->name, "%s", five ? rated_class_names[level] : rated_base_name(level));
         for (t->n = 0; t->n < m->n_turbo; t->n++)
             t->rows[t->n] = (struct msr_turbo_row){m->turbo[t->n].cores.lo, m->turbo[t->n].cores.hi,
                                                    m->turbo[t->n].ghz[level]};

@@ -248,16 +248,12 @@ static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, s
      * these names at B0H, B8H, C0H and C8H, the numbers of cores at D8H. In the kernel the numbers of cores stand as
      * far after the limits of levels 1 to 4 (SST_PP_INFO_5 to 8, and 10): they are those levels.
      */
-    const char *names[ISST_TURBO_LEVELS];
+    const char *const *names = rated_class_names;
     bool granite_rapids = c->model == 0xad || c->model == 0xae;
-    size_t n_names = 0;
+    size_t n_names = granite_rapids ? RATED_CLASSES : 1;
     unsigned domain, cores[ISST_BUCKETS] = {0};
     double ghz[ISST_BUCKETS];
 
-    while (n_names < (granite_rapids ? ISST_TURBO_LEVELS : 1) && *rated_class_name(n_names)) {
-        names[n_names] = rated_class_name(n_names);
-        n_names++;
-    }
     int error = domain_of(d, c->cpu, &domain);
     if (error != 0)
         return failed("the die of the CPU", error, err);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Of which processor the parameters are, which of its CPUs are alike, and the events that a scheduler counts. */
+/* Of which processor the parameters are, and which of its CPUs are alike. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "computer/cpu/cpu.h"
-#include "drivers/events/event_code.h"
 #include "output/export/schedule_parts.h"
 #include "tables/frequency/frequency.h"
-#include "tables/umask/umask_fit.h"
-
-const char *const schedule_event_names[SCHEDULE_EVENTS] = {"throttle", "stall_loads", "stall_stores"};
 
 /* "06_55H, stepping 4", or "19_01H-1", at the end of the processor's name; a signature that is doubtful is none. */
 void schedule_put_signature(struct schedule *s)
@@ -74,25 +70,4 @@ bool schedule_put_cpus(struct schedule *s, const struct table *frequency)
             return false;
     }
     return true;
-}
-
-static void put_event(struct schedule *s, enum schedule_event which, uint64_t code)
-{
-    s->event[which] = code <= UINT32_MAX ? (struct schedule_code){true, (uint32_t)code} : s->event[which];
-}
-
-void schedule_put_events(struct schedule *s, const struct table *umask)
-{
-    for (size_t row = 0; row < umask->n_rows; row++)
-        if (table_says(umask, row, "reading", "throttled"))
-            put_event(s, SCHEDULE_THROTTLE,
-                      event_code_make((unsigned)table_number(umask, row, "event"),
-                                      (unsigned)table_number(umask, row, "umask")));
-    for (size_t i = 0; i < UMASK_STALLS; i++) {
-        const char *text = table_setting(umask, umask_stall_settings[i]);
-        const char *last = text ? strrchr(text, ' ') : NULL;
-        uint64_t code;
-        if (last && event_code_parse(last + 1, &code) == NULL)
-            put_event(s, SCHEDULE_STALL_LOADS + (enum schedule_event)i, code);
-    }
 }

@@ -52,9 +52,10 @@ bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_e
 /* level_costs and level_relaxations from those between classes. */
 bool schedule_put_level_pairs(struct schedule *s);
 /* schedule_machine.c. The signature, from the processor's name; which CPUs are like the measured ones, once these are
- * known; the events besides those of the levels. */
+ * known. */
 void schedule_put_signature(struct schedule *s);
 bool schedule_put_cpus(struct schedule *s, const struct table *frequency);
+/* schedule_events.c. Those of the levels, once these are known, and the others. */
 void schedule_put_events(struct schedule *s, const struct table *umask);
 /* schedule_switching.c. Rows of what switches, migrations and faults cost; of several of a kind the largest. */
 bool schedule_put_switching(struct schedule *s, const struct table *t);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "drivers/rated_limits.h"
+#include "output/validate/cores_mean.h"
 #include "tables/cores/cores.h"
 #include "tables/frequency/frequency.h"
 #include "tables/table/estimates.h"
@@ -26,8 +27,8 @@ enum { RANGES_MAX = 16, KINDS_MAX = 8, LABEL_MAX = 60 };
 static int level_of_class(const char *name)
 {
     unsigned level;
-    for (int i = 0; *rated_class_name((size_t)i); i++)
-        if (strcmp(name, rated_class_name((size_t)i)) == 0)
+    for (int i = 0; i < RATED_CLASSES; i++)
+        if (strcmp(name, rated_class_names[i]) == 0)
             return i;
     return sscanf(name, "level %u", &level) == 1 && level < 8 ? (int)level : -1;
 }
@@ -414,52 +415,8 @@ static struct seen nothing_of(const struct sku_figure *f)
         .verdict = f->published ? NOT_MEASURED : NOT_PUBLISHED, .value = NAN, .lo = NAN, .hi = NAN, .detectable = NAN};
 }
 
-/* Rows of a mean, of one number of active cores or of none; `n` of them. */
-struct mean_part {
-    double cores, value, lo, hi, n;
-};
-
-static int by_cores(const void *a, const void *b)
-{
-    const struct mean_part *x = a, *y = b;
-    return (x->cores > y->cores) - (x->cores < y->cores);
-}
-
-static void mean_add(struct mean_part *parts, size_t *n, double active_cores, const struct seen *s)
-{
-    const double cores = isfinite(active_cores) ? active_cores : 1;
-    size_t i = 0;
-    while (i < *n && parts[i].cores != cores)
-        i++;
-    if (i == *n)
-        parts[(*n)++] = (struct mean_part){.cores = cores};
-    parts[i] = (struct mean_part){cores, parts[i].value + s->value, parts[i].lo + s->lo, parts[i].hi + s->hi,
-                                  parts[i].n + 1};
-}
-
-/*
- * The mean over all numbers of active cores from the fewest measured to the most, as published means are: those between
- * two measured ones are taken to lie on the line between them, with limits that hold both.
- */
-static struct seen mean_of(struct mean_part *parts, size_t n)
-{
-    struct seen sum = {.value = 0};
-    double weight = 0;
-    qsort(parts, n, sizeof *parts, by_cores);
-    for (size_t i = 0; i < n; i++) {
-        struct mean_part *p = &parts[i];
-        *p = (struct mean_part){p->cores, p->value / p->n, p->lo / p->n, p->hi / p->n, 1};
-        const double between = i > 0 ? p->cores - p[-1].cores - 1 : 0;
-        sum.value += p->value + (i > 0 ? between * (p->value + p[-1].value) / 2 : 0);
-        sum.lo += p->lo + (i > 0 ? between * fmin(p->lo, p[-1].lo) : 0);
-        sum.hi += p->hi + (i > 0 ? between * fmax(p->hi, p[-1].hi) : 0);
-        weight += 1 + between;
-    }
-    return (struct seen){.value = sum.value / weight, .lo = sum.lo / weight, .hi = sum.hi / weight};
-}
-
 /* The row to tell of, or the mean of all: without a published figure the mean, too. */
-static struct seen see(const struct sku_figure *f, const struct table *t, struct mean_part *parts)
+static struct seen see(const struct sku_figure *f, const struct table *t, struct cores_mean *parts)
 {
     struct seen worst = nothing_of(f);
     double widest = NAN;
@@ -470,12 +427,13 @@ static struct seen see(const struct sku_figure *f, const struct table *t, struct
             continue;
         decide(f, &s);
         widest = fmax(widest, s.detectable);
-        mean_add(parts, &n_parts, table_number(t, row, "active_cores"), &s);
+        cores_mean_add(parts, &n_parts, table_number(t, row, "active_cores"), &(struct estimate){s.value, s.lo, s.hi});
         if (rows++ == 0 || is_worse(f, &s, &worst))
             worst = s;
     }
     if (rows && (f->mean || !f->published)) {
-        worst = mean_of(parts, n_parts);
+        const struct estimate mean = cores_mean_of(parts, n_parts);
+        worst = (struct seen){.value = mean.value, .lo = mean.lo, .hi = mean.hi};
         decide(f, &worst);
     } else if (rows) {
         worst.detectable = widest;
@@ -583,7 +541,7 @@ static void put_meta(struct table *out, const struct sku *sku, const struct tabl
 static void put_figure(const struct sku_figure *f, const struct table *const *tables, size_t n, struct table *out)
 {
     const struct table *t = table_named(f->table, tables, n);
-    struct mean_part *parts = calloc(t ? t->n_rows + 1 : 1, sizeof *parts);
+    struct cores_mean *parts = calloc(t ? t->n_rows + 1 : 1, sizeof *parts);
     struct seen s = t && parts ? see(f, t, parts) : nothing_of(f);
     out->failed = out->failed || !parts;
     free(parts);

@@ -236,13 +236,11 @@ static void put_branches(const struct trials_result *r, unsigned n, double *scra
     const unsigned last = (n + 9) / 10; /* a tenth, whose median one interrupted trial does not move */
     for (unsigned i = 0; i < n; i++)
         scratch[i] = (double)r->branches[i].all;
-    qsort(scratch, n, sizeof *scratch, order_double);
-    table_put_number(rows, "branches", scratch[n / 2]);
+    table_put_number(rows, "branches", order_nth_smallest(scratch, n, n / 2));
     table_put_number(rows, "mispredicted_first", (double)r->branches[0].mispredicted);
     for (unsigned i = 0; i < last; i++)
         scratch[i] = (double)r->branches[n - last + i].mispredicted;
-    qsort(scratch, last, sizeof *scratch, order_double);
-    table_put_number(rows, "mispredicted_last", scratch[last / 2]);
+    table_put_number(rows, "mispredicted_last", order_nth_smallest(scratch, last, last / 2));
 }
 
 /* Puts the ramp into the row, and its steps as [[ms, share of the final rate], ...] into its detail. */
