@@ -309,8 +309,8 @@ TEST(speed_select_has_a_table_for_each_level)
         for (size_t level = 0; level < RATED_TABLES_MAX; level++) {
             bool has = level < n, base = has && (n <= RATED_BASES || level != 3); /* of heavy AVX-512 none is stated */
             size_t at = level > RATED_BASES - 1 ? RATED_BASES - 1 : level;
-            const char *name = n > RATED_BASES ? rated_class_names[level] : rated_base_name(level);
-            assert_string_equal(out.tables[level].name, has ? name : "");
+            const char *name = !has ? "" : n > RATED_BASES ? rated_class_names[level] : rated_base_name(level);
+            assert_string_equal(out.tables[level].name, name);
             assert_int_equal(out.tables[level].n, has ? m.n_turbo : 0);
             assert_true(out.high[level].n == 0 && out.low_ghz[level] == 0 && !out.by_priority);
             if (base)
