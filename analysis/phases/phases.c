@@ -244,8 +244,9 @@ static json_t *phase_object(const struct phase *p, bool *failed)
     if (p->clock_ramp.tau_us.value > 0 || p->rate_ramp.tau_us.value > 0) {
         json_lines_put(o, "clock_ramp", side_object(&p->clock_ramp, "ghz", failed), failed);
         json_lines_put(o, "rate_ramp", side_object(&p->rate_ramp, "ratio", failed), failed);
-        json_lines_put(o, "cannot_exclude", p->clock_unsure ? json_string("throttling") : json_null(), failed);
     }
+    if (p->clock_unsure || p->clock_ramp.tau_us.value > 0 || p->rate_ramp.tau_us.value > 0)
+        json_lines_put(o, "cannot_exclude", p->clock_unsure ? json_string("throttling") : json_null(), failed);
     if (p->n_modes > 1)
         json_lines_put(o, "modes", modes_of(p, failed), failed);
     if (p->why[0] != '\0')

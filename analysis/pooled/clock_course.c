@@ -322,7 +322,8 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
         double *copy = memcpy(x + p->n_runs, x, m * sizeof *x), far = INFINITY;
         size_t first = 0, all = m;
         gsl_sort(copy, 1, m);
-        out->n_kinds = pooled_two_lengths(copy, m, POOLED_STEP_LEAST * copy[m / 2], out->kind, copy + m);
+        out->n_kinds = pooled_two_lengths(copy, m, POOLED_STEP_LEAST * copy[m / 2], POOLED_LENGTHS_APART, out->kind,
+                                          copy + m);
         if (out->n_kinds) { /* that of most */
             first = kind[0].mean < kind[1].mean ? 0 : m - kind[0].n;
             all = kind[0].n;

@@ -55,7 +55,6 @@ size_t pooled_cut(const double *y, const double *weight, size_t n, size_t least,
 /* Durations that come in two lengths: one relaxation period or two, one wait or the next. */
 
 #define LEAST 0.08      /* of the repetitions show the rarer length */
-#define APART 4.5       /* standard deviations of either between the two */
 #define OUTLIERS 4.0    /* standard deviations of a length */
 #define LIKE_FIRST 3.0  /* times as much as the shorter length the longer one scatters at most, of their own */
 #define SCATTERS_US 0.3 /* as samples of short lengths do */
@@ -79,7 +78,8 @@ static size_t cut_of(const double *x, size_t n, size_t least)
     return at;
 }
 
-size_t pooled_two_lengths(const double *x, size_t n, double apart, struct value_mode out[2], double *scratch)
+size_t pooled_two_lengths(const double *x, size_t n, double apart, double sigmas, struct value_mode out[2],
+                          double *scratch)
 {
     /* single repetitions far beyond the others would draw the cut to themselves */
     size_t tail = n / 40, least = (size_t)fmax(4, LEAST * (double)n), first = tail, past = n - tail, valley = 0;
@@ -104,7 +104,8 @@ size_t pooled_two_lengths(const double *x, size_t n, double apart, struct value_
     /* what was interrupted lasts for longer by anything: no length of its own */
     bool interrupted = sigma[1] >
                        fmax(LIKE_FIRST * sigma[0] * fmax(1, middle[1] / middle[0]), fmax(SCATTERS_US, apart / 4));
-    if (interrupted || 3 * third < fmax(apart, APART * fmax(sigma[0], sigma[1])) || (double)valley > VALLEY * (double)n)
+    if (interrupted || 3 * third < fmax(apart, sigmas * fmax(sigma[0], sigma[1])) ||
+        (double)valley > VALLEY * (double)n)
         return 0;
     if (out[1].n > out[0].n) {
         struct value_mode more = out[1];
@@ -511,6 +512,15 @@ static void pack_own(struct pooled *p, size_t width)
         memmove(p->own + r * p->n, p->own + r * width, p->n * sizeof *p->own);
 }
 
+int pooled_again(struct pooled *p)
+{
+    size_t width = p->n;
+    if (pooled_pool(p))
+        return -1;
+    pack_own(p, width);
+    return 0;
+}
+
 int pooled_clocks_before(struct pooled *p)
 {
     const float *freq = p->trace->channel[TRACE_FREQ];
@@ -561,13 +571,7 @@ int pooled_prepare(const struct trace *t, struct pooled *out)
         return -1;
     if (!out->n_runs)
         return 0;
-    if (pooled_moments(out))
-        return -1;
-    size_t width = out->n;
-    if (pooled_pool(out))
-        return -1;
-    pack_own(out, width);
-    return 0;
+    return pooled_moments(out) || pooled_again(out) ? -1 : 0;
 }
 
 void pooled_free(struct pooled *p)

@@ -132,7 +132,9 @@ int pooled_state_duration(const struct pooled_answer *a, size_t k, struct phase 
     memcpy(copy, x, m * sizeof *x);
     double middle = order_median(copy, m), sample = p->sample_us / fmax(0.2, a->s->state[k].rate);
     gsl_sort(x, 1, m);
-    size_t n = pooled_two_lengths(x, m, fmax(MODES_SHARE * middle, 0.6 * sample), mode, x + p->n_runs), kept = m;
+    size_t n = pooled_two_lengths(x, m, fmax(MODES_SHARE * middle, 0.6 * sample), POOLED_LENGTHS_APART, mode,
+                                  x + p->n_runs),
+           kept = m;
     if (n == 2) {
         ph->n_modes = 2;
         for (size_t i = 0; i < 2; i++)

@@ -16,11 +16,12 @@
 
 /* Groups of repetitions whose scatter gives the limits; steps of the golden-section search. */
 enum { GROUPS = 8, STEPS = 40 };
-#define LEAST 0.08   /* relative: smaller changes are reported as steps */
-#define TOGETHER 0.4 /* of the repetitions that are near the pooled rate ... */
-#define NEAR 0.08    /* ... and how near, relative */
-#define APART 0.03   /* ... where they can be distinguished from those that have arrived, a logarithm */
-#define COLD_US 0.6  /* what code costs that is not in the caches yet is no part of an approach */
+#define LEAST 0.08 /* relative: smaller changes are reported as steps */
+/* Of it on average its first state is at least; less right after the switch: code that is not in the caches yet is
+ * slower, too. */
+#define BEGINS 0.8
+#define BEGINS_COLD 0.5
+#define COLD_US 0.6 /* what code costs that is not in the caches yet is no part of an approach */
 #define COLD_SHARE 0.15
 #define TAU_KNOWN 0.02 /* relative: how well a time constant is known at best */
 #define KNOWN 0.5      /* relative: half of the limits of a time constant; one that is known less is none */
@@ -146,34 +147,53 @@ static double step_squares(const struct pooled *p, const struct pooled_states *s
     return squares;
 }
 
-/* Whether enough of the repetitions are near the pooled rate between two times, where that is further than `apart` from
- * the rate in the end. */
-static bool near_in(const struct pooled *p, double begin, double end, double apart, double to)
+/* What repetition r deviates from the pooled curve in moments a to b - 1, and from a step between two rates at the time
+ * that fits it best: the first minus the second. */
+static double beyond_step(const struct pooled *p, size_t r, size_t a, size_t b, double from, double to)
 {
-    size_t near = 0, all = 0;
-    for (size_t k = 0; k < p->n; k++) {
-        double d = fabs(log(p->rate[k] / to)), width = fmax(2 * p->noise, apart > 0 ? fmin(NEAR, 0.5 * d) : NEAR);
-        if (p->border[k] < begin - 1e-9 || p->border[k + 1] > end + 1e-9 || d < apart)
+    double curve = 0, sum = 0, best = 0;
+    for (size_t k = a; k < b; k++) {
+        double own = (double)p->own[r * p->n + k], d = p->border[k + 1] - p->border[k];
+        if (isnan(own))
             continue;
-        for (size_t r = 0; r < p->n_runs; r++) {
-            double own = (double)p->own[r * p->n + k];
-            all += !isnan(own);
-            near += fabs(log(own / p->rate[k])) < width;
-        }
+        curve += d * (fabs(own - p->rate[k]) - fabs(own - to));
+        sum += d * (fabs(own - from) - fabs(own - to));
+        best = fmin(best, sum);
     }
-    return (double)near >= TOGETHER * (double)all;
+    return curve - best;
 }
 
-/* Whether the repetitions approach the end together: in each piece but the first enough of them are near the pooled
- * rate. Where some have reached it and others have not begun to, hardly any is near the mean, unless that is near the
- * end. */
-static bool together(const struct pooled *p, const struct pooled_states *s, size_t first, size_t past)
+/* Whether the repetitions approach the end together: most are nearer to the pooled curve than to a step at a time of
+ * their own. */
+static bool together(const struct pooled *p, const struct pooled_states *s, size_t first, size_t past,
+                     const struct fade *f)
 {
-    const double to = s->state[past].rate;
-    for (size_t q = past - first > 1 ? first + 1 : first; q < past; q++)
-        if (!near_in(p, s->state[q].begin_us, s->state[q].end_us, 0, to))
-            return false;
-    return near_in(p, s->state[first].begin_us, s->state[past].begin_us, fmax(APART, 4 * p->noise), to);
+    double beyond = 0;
+    size_t b = f->a;
+    while (b < p->n && p->border[b] < s->state[past].begin_us - 1e-9)
+        b++;
+    for (size_t r = 0; r < p->n_runs; r++)
+        beyond += beyond_step(p, r, f->a, b, s->state[first].rate, f->to);
+    return beyond < 0;
+}
+
+/* Whether the approach holds its first state, too, which else is a state of its own before it. */
+static bool begins_with(const struct pooled *p, const struct pooled_states *s, size_t first, const struct fade *f,
+                        double tau)
+{
+    const double begin = s->state[first].begin_us, end = s->state[first].end_us;
+    /* right after the switch, as long as code may not be in the caches yet */
+    const double cold = begin + (first ? 0 : fmin(COLD_US, 0.5 * (end - begin)));
+    double own = 0, fitted = 0;
+    for (size_t k = 0; k < f->b && p->border[k + 1] < end + 1e-9; k++) {
+        if (p->border[k] < cold - 1e-9)
+            continue;
+        double d = p->border[k + 1] - p->border[k], t = 0.5 * (p->border[k] + p->border[k + 1]) - f->begin;
+        own += d * p->rate[k];
+        fitted += d * (f->to + (f->from - f->to) * exp(-t / tau));
+    }
+    const double least = first ? BEGINS : BEGINS_COLD;
+    return !(own < least * fitted) && !(own * least > fitted); /* or it is too short to tell */
 }
 
 /* How many states from `first` on approach the one after them the same way; one alone does where what is before it has
@@ -244,7 +264,8 @@ int pooled_find_fades(const struct pooled *p, struct pooled_states *s)
         if (squares > steps * (n > 2   ? EACH_STATE
                                : n > 1 ? 1
                                        : 1 / EACH_STATE) ||
-            f.from < POOLED_HALT_RATIO || fabs(f.from / f.to - 1) < LEAST || !together(p, s, first, past))
+            !begins_with(p, s, first, &f, tau) || f.from < POOLED_HALT_RATIO || fabs(f.from / f.to - 1) < LEAST ||
+            !together(p, s, first, past, &f))
             continue;
         struct pooled_state fade = s->state[first], *wait = wait_before(&f, tau, s, first);
         if (n == 1 && !wait) /* one rate on the way to another is none */

@@ -38,7 +38,7 @@ static struct estimate on_average(double *x, size_t n, bool kinds)
 {
     struct value_mode mode[2];
     double error, lost = pooled_middle(x, n, &error); /* which sorts them */
-    if (kinds && pooled_two_lengths(x, n, KINDS_APART_US, mode, x + n)) {
+    if (kinds && pooled_two_lengths(x, n, KINDS_APART_US, POOLED_LENGTHS_APART, mode, x + n)) {
         double a = mode[0].mean, b = mode[1].mean, share = (double)mode[1].n / (double)n;
         lost = a + share * (b - a);
         error = hypot(error, fabs(b - a) * sqrt(share * (1 - share) / (double)n));

@@ -138,7 +138,11 @@ static void kind_of_state(const struct pooled_answer *a, size_t k, struct phase 
         set_clock(a, ph, now ? &now->log_step : NULL);
     ph->ipc_ratio = 1;
     /* a chain waits for one result at a time, and is throttled less than code that fills the core */
-    if (isnan(ratio) || (slow_chain && q->rate > CLOCK_LEAST && q->rate > BEYOND_CHAIN * exp(clock - final))) {
+    if (slow_chain && fabs(log(q->rate) - (clock - final)) < fmax(CLOCK_LIKE_RATE, 0.3 * (final - clock)) &&
+        q->rate > CLOCK_LEAST) {
+        set_clock(a, ph, &now->log_step);
+        ph->clock_unsure = true;
+    } else if (isnan(ratio) || (slow_chain && q->rate > CLOCK_LEAST && q->rate > BEYOND_CHAIN * exp(clock - final))) {
         ph->kind = PHASE_UNKNOWN;
         ph->ipc_ratio = NAN;
         snprintf(ph->why, sizeof ph->why,
@@ -182,7 +186,7 @@ static double moment_told(const struct pooled_answer *a, size_t k, double begin,
 }
 
 /* Stretches of full rate in which the clock steps are as many phases: of state k, which is reported as begin..end. */
-static void add_steady(const struct pooled_answer *a, size_t k, double begin, double end, double *x)
+static void add_steady(const struct pooled_answer *a, size_t k, double begin, double end, bool unsure, double *x)
 {
     for (size_t i = 0; i == 0 || i < a->c->n; i++) {
         const struct pooled_clock_state *c = a->c->n ? &a->c->state[i] : NULL;
@@ -197,6 +201,7 @@ static void add_steady(const struct pooled_answer *a, size_t k, double begin, do
         if (inner)
             last->duration_us.value = ph->start_us - last->start_us;
         ph->ipc_ratio = 1;
+        ph->clock_unsure = unsure;
         ph->agreeing_runs = a->p->n_runs;
         if (c)
             set_clock(a, ph, &c->log_step);
@@ -422,7 +427,7 @@ static int pooled_answer(const struct pooled_answer *a)
             out->phases[out->n_phases++] = state;
         } else if (state.kind == PHASE_STEADY) {
             size_t first = out->n_phases;
-            add_steady(a, k, start, end, x);
+            add_steady(a, k, start, end, state.clock_unsure, x);
             struct phase *one = &out->phases[first];
             if (out->n_phases == first + 1 && !last) /* its end is an edge of the repetitions */
                 one->duration_us = state.duration_us, one->n_modes = state.n_modes,
@@ -442,24 +447,19 @@ static int pooled_answer(const struct pooled_answer *a)
     return pooled_transitions(a) || warn_of_neighbor(a) || pooled_tell_other_clocks(a->p, a->s, a->c, out) ? -1 : 0;
 }
 
-/* What a switch of code costs, by the null or as the trace tells it. *lost_us: NaN where neither does. *moves: the null
- * has states of its own, which no switch of code has. 0, or -1: out of memory. */
-static int null_loss(const struct trace *t, const struct trace *null, double *lost_us, bool *moves)
+/* What a switch of code costs, by the null (with too few repetitions: none), or as the trace tells it. *lost_us: NaN
+ * where neither does. *moves: the null has states of its own, which no switch of code has. 0, or -1: out of memory. */
+static int null_loss(const struct trace *t, struct pooled *null, double *lost_us, bool *moves)
 {
-    struct pooled p;
     struct pooled_states s = {0};
     *lost_us = trace_number(t, "null_lost_us");
     *moves = false;
-    if (!null)
+    if (null->n_runs < POOLED_RUNS_LEAST || !null->n)
         return 0;
-    int bad = pooled_prepare(null, &p);
-    if (!bad && p.n_runs >= POOLED_RUNS_LEAST && p.n) {
-        *lost_us = pooled_lost(&p);
-        bad = pooled_find_states(&p, *lost_us, &s);
-        *moves = !bad && s.n > 1;
-    }
+    *lost_us = pooled_lost(null);
+    int bad = pooled_find_states(null, *lost_us, &s);
+    *moves = !bad && s.n > 1;
     pooled_states_free(&s);
-    pooled_free(&p);
     return bad;
 }
 
@@ -476,32 +476,44 @@ static int tell_nothing(const struct pooled *p, const char *why, struct phases *
     return 0;
 }
 
-int pooled_find(const struct trace *t, const struct trace *null, struct phases *out)
+/* The phases of prepared repetitions, with their null. 0, or -1: out of memory. */
+static int find_in(struct pooled *p, struct pooled *null, struct phases *out)
 {
-    struct pooled p;
     struct pooled_states s = {0};
     struct pooled_clock c = {0};
-    int bad = pooled_prepare(t, &p);
-    bool few = !bad && (p.n_runs < POOLED_RUNS_LEAST || !p.n), moves = false;
-    if (!bad && !few)
-        bad = null_loss(t, null, &out->null_lost_us, &moves) || pooled_find_states(&p, out->null_lost_us, &s) ||
-              pooled_find_clock(&p, &s, &c);
-    if (!bad && !few) {
-        const struct pooled_answer a = {&p, &s, &c, out};
-        out->runs = p.n_recorded;
-        out->runs_used = p.n_runs;
-        bad = moves ? tell_nothing(&p,
+    bool moves = false;
+    const bool nulls = null->n_runs >= POOLED_RUNS_LEAST && null->n;
+    int bad = null_loss(p->trace, null, &out->null_lost_us, &moves) ||
+              (!moves && pooled_keep_switching(p, nulls ? null : NULL, pooled_cold_lost(out->null_lost_us), out)) ||
+              pooled_find_states(p, out->null_lost_us, &s) || pooled_find_clock(p, &s, &c);
+    if (!bad) {
+        const struct pooled_answer a = {p, &s, &c, out};
+        out->runs = p->n_recorded;
+        out->runs_used = p->n_runs;
+        bad = moves ? tell_nothing(p,
                                    "a switch of code alone shows changes, too: another thread keeps step with "
                                    "the repetitions",
                                    out)
                     : pooled_answer(&a);
+    }
+    pooled_states_free(&s);
+    return bad;
+}
+
+int pooled_find(const struct trace *t, const struct trace *null, struct phases *out)
+{
+    struct pooled p, beside = {0};
+    int bad = pooled_prepare(t, &p);
+    bool few = !bad && (p.n_runs < POOLED_RUNS_LEAST || !p.n);
+    if (!bad && !few) {
+        bad = (null && pooled_prepare(null, &beside)) || find_in(&p, &beside, out);
     } else if (!bad && p.n_recorded > 0 && p.clock.one_clock) {
         out->runs = p.n_recorded;
         out->runs_used = p.n_runs;
         bad = tell_nothing(&p, "without cycle counts it takes three whole repetitions or more; eight tell more", out);
         few = false;
     }
-    pooled_states_free(&s);
     pooled_free(&p);
+    pooled_free(&beside);
     return bad ? -1 : few;
 }

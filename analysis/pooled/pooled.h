@@ -26,6 +26,8 @@ enum { POOLED_RUNS_LEAST = 3, POOLED_STATES_MAX = 12 };
 #define POOLED_SAME_RATE 0.04
 /* Of its rate: a busy sibling thread leaves code more than this. */
 #define POOLED_SIBLING_LEAST 0.4
+/* Us after the switch until when code may be slow since it is not in the caches yet. */
+#define POOLED_COLD_UNTIL_US 5.0
 /* Of what is recorded after the switch: from here on it is its end. */
 #define POOLED_LATE 0.6667
 /* Relative: smaller steps of the clock by chains are none. What runs right before a chain delays it by up to 0.7 %: so
@@ -85,6 +87,8 @@ double pooled_sample_begin(const struct pooled *p, size_t r, size_t sample);
  * too few samples, are left out: n_runs may become 0. 0, or -1: out of memory.
  */
 int pooled_prepare(const struct trace *t, struct pooled *out);
+/* Pools the rate again, of the repetitions that are left in run[]. 0, or -1: out of memory. */
+int pooled_again(struct pooled *p);
 void pooled_free(struct pooled *p);
 
 /* The mean of the middle half of n values without NaN, and its standard error (NULL: not wanted). Reorders x. */
@@ -120,6 +124,14 @@ struct pooled_states {
     double *left;                   /* [state * n_runs + run], us; NaN: the repetition does not show it */
     double floor_lost_us, floor_us; /* what code that is not in the caches yet may explain: time lost, until when */
 };
+/* The time lost that cold code explains, us, by what its null loses (NaN: nobody knows). */
+double pooled_cold_lost(double null_lost_us);
+/*
+ * kinds.c: discards the repetitions that lose no more than cold code does (`cold_us`), if those that lose more are a
+ * kind of their own, and the null (NULL: there is none) has hardly any such. Where those are less than a third, all
+ * stay, with a warning. 0, or -1: out of memory.
+ */
+int pooled_keep_switching(struct pooled *p, const struct pooled *null, double cold_us, struct phases *out);
 /* The time that is lost against the rate in the end in the first 5 us, us. */
 double pooled_lost(const struct pooled *p);
 /* `null_lost_us`: pooled_lost() of the first kernel and its copy; NaN: nobody knows. 0, or -1: out of memory. */
@@ -137,9 +149,11 @@ bool pooled_halts(const struct pooled *p, const struct pooled_states *s, size_t 
 /* The mean time of a cycle before the switch, of each repetition. 0, or -1: out of memory. */
 int pooled_clocks_before(struct pooled *p);
 
-/* Two lengths that a duration has, the more frequent one first: 2, or 0: there is but one. x: in ascending order;
- * scratch: of 2 n. */
-size_t pooled_two_lengths(const double *x, size_t n, double apart, struct value_mode out[2], double *scratch);
+/* Two lengths that a duration has, the more frequent one first: 2, or 0: there is but one. They are `apart` or more,
+ * and so many standard deviations of either. x: in ascending order; scratch: of 2 n. */
+#define POOLED_LENGTHS_APART 4.5
+size_t pooled_two_lengths(const double *x, size_t n, double apart, double sigmas, struct value_mode out[2],
+                          double *scratch);
 
 /* The clock after the switch, relative to that before it within the same repetition (logarithms). */
 struct pooled_clock {

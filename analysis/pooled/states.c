@@ -65,9 +65,10 @@ static double pass_cost(const struct pooled *p, const struct pooled_states *s, s
     return cost;
 }
 
-/* The sample with which each state but the last is left, into last[state] (one past it); SIZE_MAX: not shown. */
-static void pass_through(const struct pooled *p, const struct pooled_states *s, size_t r, double *best,
-                         unsigned char *from, size_t *last)
+/* The sample with which each state but the last is left, into last[state] (one past it); SIZE_MAX: not shown. Returns
+ * what passing costs. */
+static double pass_through(const struct pooled *p, const struct pooled_states *s, size_t r, double *best,
+                           unsigned char *from, size_t *last)
 {
     const struct pooled_run *run = &p->run[r];
     size_t n = run->past - run->zero, states = s->n;
@@ -99,6 +100,7 @@ static void pass_through(const struct pooled *p, const struct pooled_states *s, 
             last[origin] = i;
         state = i ? origin : state;
     }
+    return best[states - 1];
 }
 
 /*
@@ -265,7 +267,6 @@ enum { STATE_VALUES = 50000 }; /* that tell a state's rate */
 /* Lost time that code explains that is not in the caches yet, where no null tells what that costs: */
 #define UNKNOWN_COLD_US 0.5
 #define KNOWN_COLD_US 0.3 /* ... and where one does, of another kernel: the least; it need not cost the same */
-#define COLD_UNTIL_US 5.0 /* ... and until when */
 
 /* A stretch of the pooled curve: moments a to b - 1, but for what is near its ends where it is long. */
 static void inner_moments(const struct pooled *p, const struct pooled_state *s, size_t *a, size_t *b)
@@ -356,6 +357,14 @@ static void merge_states(const struct pooled *p, struct pooled_states *s, double
         }
 }
 
+/* Whether state k is the scatter of an edge between its neighbors. */
+static bool is_edge(const struct pooled *p, const struct pooled_states *s, size_t k)
+{
+    const struct pooled_state *q = &s->state[k];
+    return k && k + 1 < s->n && (q->rate - q[-1].rate) * (q->rate - q[1].rate) < 0 &&
+           q->end_us - q->begin_us < EDGE_SAMPLES * p->sample_us / q->rate;
+}
+
 /* Takes out what is no state, one at a time, the least supported first. x: scratch. */
 static void keep_states(const struct pooled *p, struct pooled_states *s, double *x)
 {
@@ -367,9 +376,7 @@ static void keep_states(const struct pooled *p, struct pooled_states *s, double 
             struct pooled_state *q = &s->state[k];
             if (q->tau_us > 0)
                 continue;
-            bool edge = k && (q->rate - q[-1].rate) * (q->rate - q[1].rate) < 0 &&
-                        q->end_us - q->begin_us < EDGE_SAMPLES * p->sample_us / q->rate;
-            double has = edge ? 0 : state_update(p, s, k, x);
+            double has = is_edge(p, s, k) ? 0 : state_update(p, s, k, x);
             if (has < least) {
                 least = has;
                 worst = k;
@@ -384,16 +391,21 @@ static void keep_states(const struct pooled *p, struct pooled_states *s, double 
 double pooled_lost(const struct pooled *p)
 {
     double lost = 0;
-    for (size_t k = 0; k < p->n && p->border[k + 1] <= COLD_UNTIL_US + 1e-9; k++)
+    for (size_t k = 0; k < p->n && p->border[k + 1] <= POOLED_COLD_UNTIL_US + 1e-9; k++)
         lost += (1 - p->rate[k]) * (p->border[k + 1] - p->border[k]);
     return lost;
+}
+
+double pooled_cold_lost(double null_lost_us)
+{
+    return isnan(null_lost_us) ? UNKNOWN_COLD_US : fmax(KNOWN_COLD_US, 1.5 * null_lost_us);
 }
 
 /* What the null loses, or what nulls are known to lose; the first states that it explains are none. */
 static void forget_cold_code(const struct pooled *p, double null_lost_us, struct pooled_states *s)
 {
-    s->floor_us = COLD_UNTIL_US;
-    s->floor_lost_us = isnan(null_lost_us) ? UNKNOWN_COLD_US : fmax(KNOWN_COLD_US, 1.5 * null_lost_us);
+    s->floor_us = POOLED_COLD_UNTIL_US;
+    s->floor_lost_us = pooled_cold_lost(null_lost_us);
     while (s->n > 1) {
         const struct pooled_state *q = s->state;
         double lost = (1 - q->rate / s->state[1].rate) * (q->end_us - q->begin_us);
@@ -490,6 +502,46 @@ static bool forget_empty(const struct pooled *p, struct pooled_states *s)
     return false;
 }
 
+/* What it costs each repetition to pass through the states. 0, or -1: out of memory. */
+static int passing(const struct pooled *p, const struct pooled_states *s, double *cost)
+{
+    size_t last[POOLED_STATES_MAX];
+    double best[POOLED_STATES_MAX];
+    unsigned char *from = malloc(p->longest * s->n + 1);
+    for (size_t r = 0; from && r < p->n_runs; r++)
+        cost[r] = pass_through(p, s, r, best, from, last);
+    free(from);
+    return from ? 0 : -1;
+}
+
+/* Whether most repetitions pass as well without state k. 0, 1, or -1: out of memory. */
+static int goes_without(const struct pooled *p, const struct pooled_states *s, size_t k)
+{
+    struct pooled_states without = *s;
+    double *cost = malloc((2 * p->n_runs + 1) * sizeof *cost), *other = cost + p->n_runs;
+    size_t helped = 0;
+    remove_state(&without, k, true);
+    int bad = !cost || passing(p, s, cost) || passing(p, &without, other);
+    for (size_t r = 0; !bad && r < p->n_runs; r++)
+        helped += other[r] - cost[r] > SKIP_COST;
+    free(cost);
+    return bad ? -1 : 2 * helped < p->n_runs;
+}
+
+/* A state between the rates of its neighbors that hardly helps most repetitions: those that are still in one of them
+ * and those that are already in the other made it, where each goes at a time of its own. */
+static bool forget_mixture(const struct pooled *p, struct pooled_states *s)
+{
+    for (size_t k = 1; k + 1 < s->n; k++) {
+        const struct pooled_state *q = &s->state[k];
+        if (!(q->tau_us > 0) && (q->rate - q[-1].rate) * (q->rate - q[1].rate) < 0 && goes_without(p, s, k) > 0) {
+            remove_state(s, k, true);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The standard error of a moment's rate in the end, where nothing but the sibling thread changes it; relative. */
 static double late_error(const struct pooled *p)
 {
@@ -573,7 +625,7 @@ int pooled_find_states(struct pooled *p, double null_lost_us, struct pooled_stat
     for (bool more = true; more;)
         if (pooled_pass(p, out) || pooled_find_between(p, out, &more))
             return -1;
-    while (forget_empty(p, out) || forget_twin(out))
+    while (forget_empty(p, out) || forget_twin(out) || forget_mixture(p, out))
         if (pooled_pass(p, out))
             return -1;
     pooled_mark_beside(p, out);

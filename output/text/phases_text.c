@@ -248,13 +248,13 @@ static void remark_ramp_side(struct pivot *t, const struct ramp_side *r, const c
 }
 
 /* The clock, or the rate, or both: and which of them it may be where that is not known. */
+#define THROTTLED_TOO                                                                                                  \
+    "dependent adds alone show this: that all code is throttled, adds too, and the clock stays cannot be excluded"
+
 static void remark_long_ramp(struct pivot *t, const struct phase *ph)
 {
     bool clock = ph->clock_ramp.tau_us.value > 0;
-    remark_ramp_side(t, &ph->clock_ramp, "clock", "GHz",
-                     ph->clock_unsure ? "; dependent adds alone show this: that all code is throttled, adds too, and "
-                                        "the clock stays cannot be excluded"
-                                      : "");
+    remark_ramp_side(t, &ph->clock_ramp, "clock", "GHz", ph->clock_unsure ? "; " THROTTLED_TOO : "");
     remark_ramp_side(t, &ph->rate_ramp, "rate", "of the instructions per cycle at its end",
                      clock ? "" : "; the clock stays");
     if (clock && !(ph->rate_ramp.tau_us.value > 0) && isfinite(ph->ipc)) {
@@ -279,6 +279,9 @@ static void put_remarks(struct pivot *t, const struct phase *ph)
         pivot_line(t, PIVOT_REMARK);
         pivot_text(t, "^ exponentially from %s to %s GHz, time constant %s us", number(ph->from_ghz.value, 3).text,
                    limits(&ph->to_ghz, 3, 4).text, limits(&ph->tau_us, 0, 1).text);
+    } else if (ph->clock_unsure) {
+        pivot_line(t, PIVOT_REMARK);
+        pivot_text(t, "^ " THROTTLED_TOO);
     }
     if (ph->why[0] != '\0') {
         pivot_line(t, PIVOT_REMARK);

@@ -25,7 +25,7 @@ TEST(two_lengths_are_reported)
         struct value_mode mode[2];
         int second = rng_int(&r, 12, 34);
         draw(&r, x, second, longer, 0.03);
-        assert_int_equal(pooled_two_lengths(x, N, 2.5, mode, scratch), 2);
+        assert_int_equal(pooled_two_lengths(x, N, 2.5, POOLED_LENGTHS_APART, mode, scratch), 2);
         assert_int_equal(mode[0].n, N - second); /* the more frequent one first */
         assert_int_equal(mode[1].n, second);
         assert_true(fabs(mode[0].mean - 10) < 0.25);
@@ -42,10 +42,10 @@ TEST(one_length_is_one)
         double x[N];
         struct value_mode mode[2];
         draw(&r, x, 0, 0, rng_range(&r, 0.01, 0.3));
-        assert_int_equal(pooled_two_lengths(x, N, 2.5, mode, scratch), 0);
+        assert_int_equal(pooled_two_lengths(x, N, 2.5, POOLED_LENGTHS_APART, mode, scratch), 0);
         for (int i = 0; i < N; i++)
             x[i] = 5 + 10.0 * i / N;
-        assert_int_equal(pooled_two_lengths(x, N, 2.5, mode, scratch), 0);
+        assert_int_equal(pooled_two_lengths(x, N, 2.5, POOLED_LENGTHS_APART, mode, scratch), 0);
     }
 }
 
@@ -56,10 +56,10 @@ TEST(few_or_near_are_no_length)
     double x[N];
     struct value_mode mode[2];
     draw(&r, x, 3, 25, 0.02); /* interruptions */
-    assert_int_equal(pooled_two_lengths(x, N, 2.5, mode, scratch), 0);
+    assert_int_equal(pooled_two_lengths(x, N, 2.5, POOLED_LENGTHS_APART, mode, scratch), 0);
     draw(&r, x, 30, 12, 0.01); /* nearer than requested */
-    assert_int_equal(pooled_two_lengths(x, N, 2.5, mode, scratch), 0);
-    assert_int_equal(pooled_two_lengths(x, N, 1.5, mode, scratch), 2);
+    assert_int_equal(pooled_two_lengths(x, N, 2.5, POOLED_LENGTHS_APART, mode, scratch), 0);
+    assert_int_equal(pooled_two_lengths(x, N, 1.5, POOLED_LENGTHS_APART, mode, scratch), 2);
     for (size_t n = 0; n < 8; n++)
-        assert_int_equal(pooled_two_lengths(x, n, 1.5, mode, scratch), 0);
+        assert_int_equal(pooled_two_lengths(x, n, 1.5, POOLED_LENGTHS_APART, mode, scratch), 0);
 }
