@@ -27,7 +27,9 @@ static int read_truth(const json_t *o, struct guest_truth *t)
                               .halt_us = number_or(o, "halt", 0),
                               .low = number_or(o, "low", 1),
                               .tau_us = number_or(o, "tau", NAN),
-                              .cold_us = number_or(o, "cold", 0)};
+                              .cold_us = number_or(o, "cold", 0),
+                              .back_us = number_or(o, "back", NAN),
+                              .idle = number_or(o, "idle", 0)};
     snprintf(t->about, sizeof t->about, "%s: ratio %.2f, until %.2f or %.2f us, halt %.2f us, step %.3f", kind,
              t->ratio, t->d1_us, t->d1b_us, t->halt_us, t->low);
     return 0;

@@ -193,11 +193,39 @@ static bool begins_there(const struct phases *p, double us)
     return false;
 }
 
+/* A clock that is low for a while. */
+static void judge_dip(struct reasons *r)
+{
+    const struct guest_truth *t = r->truth;
+    const struct phase *low = NULL;
+    double before = NAN;
+    for (size_t i = 0; i < r->p->n_phases; i++) {
+        const struct phase *f = &r->p->phases[i];
+        if (phases_is_steady(f) && f->start_us < -START_US)
+            before = f->freq_ghz.value;
+        if (f->kind == PHASE_SLOW && low)
+            tell(r->wrong, "; another slow phase at %.2f", f->start_us);
+        low = f->kind == PHASE_SLOW && !low ? f : low;
+    }
+    if (!low) {
+        miss(r, "a lower clock", 1 - t->low >= r->p->detectable_freq);
+        return;
+    }
+    if (fabs(low->freq_ghz.value / before / t->low - 1) > 2 * STEP_BOUND)
+        tell(r->wrong, "; a clock of %.3f, not %.3f", low->freq_ghz.value / before, t->low);
+    if (!near(low->start_us + low->duration_us.value, t->back_us, LEAST_US))
+        tell(r->wrong, "; back at %.1f, not %.1f", low->start_us + low->duration_us.value, t->back_us);
+    if (fabs(found_step(r->p) - 1) > STEP_BOUND)
+        tell(r->wrong, "; at %.3f in the end", found_step(r->p));
+}
+
 static void judge_step(struct reasons *r)
 {
     const struct guest_truth *t = r->truth;
     double step = found_step(r->p);
-    if (isnan(step)) {
+    if (t->back_us > 0) {
+        judge_dip(r);
+    } else if (isnan(step)) {
         if (t->low < 1)
             tell(!r->unknown && 1 - t->low >= r->p->detectable_freq ? r->wrong : r->open, "; missed a step to %.3f",
                  t->low);

@@ -15,6 +15,7 @@ enum { REPETITIONS = 80, BURSTS_MAX = 64 };
 #define CHAIN_NOISE 0.012
 #define CHAIN_SHARE 0.25
 #define SCATTER 0.04 /* relative: of durations */
+#define BACK_SCATTER 0.25
 #define INTERRUPTIONS_PER_US 500e-6
 /* The smallest cost of a finding, us of work: much more than that of cold code, which no control distinguishes here. */
 #define LEAST_LOST_US 0.8
@@ -38,14 +39,15 @@ struct burst {
 };
 
 struct repetition {
-    double clock; /* GHz, before the switch */
-    double cold_us, throttled_us;
+    double clock;                          /* GHz, before the switch */
+    double cold_us, throttled_us, back_us; /* INFINITY: the clock stays low */
+    bool idle;
     struct burst burst[BURSTS_MAX];
     int bursts;
     double lost_begin, lost_end; /* an interruption */
 };
 
-static const char *const names[GUEST_KINDS] = {"null", "throttle", "step", "modes", "halt", "ramp"};
+static const char *const names[GUEST_KINDS] = {"null", "throttle", "step", "modes", "halt", "ramp", "idle", "dip"};
 
 const char *guest_kind_name(enum guest_kind kind)
 {
@@ -65,7 +67,7 @@ static void draw_throttling(struct rng *r, struct guest_truth *t, double lo_us, 
 static void draw_truth(struct rng *r, enum guest_kind kind, uint64_t seed, struct guest_truth *t)
 {
     *t = (struct guest_truth){.kind = kind, .seed = seed, .ratio = 1, .low = 1};
-    t->d1_us = t->d1b_us = t->tau_us = NAN;
+    t->d1_us = t->d1b_us = t->tau_us = t->back_us = NAN;
     t->cold_us = rng_range(r, 0.05, 0.4);
     if (kind == GUEST_THROTTLE || (kind == GUEST_STEP && rng_chance(r, 0.5)))
         draw_throttling(r, t, 1, 40, 0.85);
@@ -75,6 +77,14 @@ static void draw_truth(struct rng *r, enum guest_kind kind, uint64_t seed, struc
         draw_throttling(r, t, 1.2, 15, 0.6);
     else if (kind == GUEST_HALT)
         draw_throttling(r, t, 2, 30, 0.7);
+    else if (kind == GUEST_IDLE || kind == GUEST_DIP)
+        draw_throttling(r, t, 1.5, 5, 0.4);
+    if (kind == GUEST_IDLE)
+        t->idle = rng_range(r, 0.2, 0.6);
+    if (kind == GUEST_DIP)
+        t->back_us = rng_range(r, 35, 60);
+    if (kind == GUEST_IDLE || kind == GUEST_DIP)
+        t->low = rng_range(r, 0.86, kind == GUEST_DIP ? 0.93 : 0.98);
     if (kind == GUEST_MODES)
         t->d1b_us = t->d1_us * rng_range(r, 1.8, 2.2);
     if (kind == GUEST_HALT)
@@ -142,6 +152,8 @@ static void draw_repetition(struct guest *g, int clock, struct repetition *p)
     p->cold_us = t->cold_us * rng_range(r, 0.8, 1.2);
     bool second = t->kind == GUEST_MODES && rng_chance(r, 0.5);
     p->throttled_us = (second ? t->d1b_us : t->d1_us) * (1 + g->scatter * rng_normal(r));
+    p->idle = t->idle > 0 && rng_chance(r, t->idle);
+    p->back_us = t->back_us > 0 ? t->back_us * exp(BACK_SCATTER * rng_normal(r)) : INFINITY;
     draw_siblings(g, p);
     p->lost_begin = BEGIN_US + exponential(r, 1 / INTERRUPTIONS_PER_US);
     p->lost_end = p->lost_begin + rng_range(r, 3, 15);
@@ -160,7 +172,8 @@ static const struct burst *sibling_at(const struct repetition *p, double t)
 /* The core's clock, GHz. */
 static double clock_at(const struct guest *g, const struct repetition *p, double t)
 {
-    return p->clock * (t >= p->throttled_us + g->truth->halt_us ? g->truth->low : 1);
+    bool low = t >= p->throttled_us + g->truth->halt_us && t < p->back_us && !p->idle;
+    return p->clock * (low ? g->truth->low : 1);
 }
 
 /* Work a microsecond, of that at full rate and the middle clock. */
@@ -174,7 +187,7 @@ static double rate_at(const struct guest *g, const struct repetition *p, double 
     double rate = clock_at(g, p, t) / g->ghz * (beside ? beside->rate : 1);
     if (t >= 0 && q->kind == GUEST_RAMP)
         rate *= 1 - (1 - q->ratio) * exp(-t / q->tau_us);
-    else if (t >= 0 && t < p->throttled_us)
+    else if (t >= 0 && t < p->throttled_us && !p->idle)
         rate *= q->ratio;
     return rate;
 }
@@ -238,12 +251,13 @@ static int draw_trace(enum guest_kind kind, uint64_t seed, bool wild, struct tra
     rng_init(&g.rng, seed, (wild ? 3000 : 2000) + (uint64_t)kind);
     draw_truth(&g.rng, kind, seed, truth);
     (wild ? draw_wild_guest : draw_guest)(&g);
-    snprintf(
-        truth->about, sizeof truth->about,
-        "ratio %.2f, until %.2f or %.2f us, halt %.2f us, step %.3f, ramp %.1f us, cold %.2f us; %.2f GHz +- %.1f %%, "
-        "sibling %.0f of %.0f us, ticks of %.4g us, samples of %.2f us, chains in %.2f",
-        truth->ratio, truth->d1_us, truth->d1b_us, truth->halt_us, truth->low, truth->tau_us, truth->cold_us, g.ghz,
-        100 * g.clock_step, g.busy_us, g.busy_us + g.idle_us, g.tick_us, g.sample_us, g.chain_share);
+    snprintf(truth->about, sizeof truth->about,
+             "ratio %.2f, until %.2f or %.2f us, halt %.2f us, step %.3f until %.1f us, none in %.2f, ramp %.1f us, "
+             "cold %.2f us; %.2f GHz +- %.1f %%, "
+             "sibling %.0f of %.0f us, ticks of %.4g us, samples of %.2f us, chains in %.2f",
+             truth->ratio, truth->d1_us, truth->d1b_us, truth->halt_us, truth->low, truth->back_us, truth->idle,
+             truth->tau_us, truth->cold_us, g.ghz, 100 * g.clock_step, g.busy_us, g.busy_us + g.idle_us, g.tick_us,
+             g.sample_us, g.chain_share);
     if (!record_guest(&g, t))
         return 0;
     trace_free(t);

@@ -18,6 +18,8 @@ enum guest_kind {
     GUEST_MODES,    /* throttled until d1_us or, in half of the repetitions, until d1b_us */
     GUEST_HALT,     /* throttled until d1_us, then halted, then at a lower clock */
     GUEST_RAMP,     /* the rate approaches the full one exponentially */
+    GUEST_IDLE,     /* throttled until d1_us, then at a lower clock; in some repetitions the core is so already */
+    GUEST_DIP,      /* throttled until d1_us, then at a lower clock until about back_us, in each at another time */
     GUEST_KINDS
 };
 
@@ -30,6 +32,8 @@ struct guest_truth {
     double d1b_us;  /* the second length, NaN: there is none */
     double halt_us; /* from d1_us on; 0: none */
     double low;     /* the clock afterwards, of the one before; 1: no step */
+    double back_us; /* the mean time at which the clock is back; NaN: it stays */
+    double idle;    /* share of repetitions in which nothing happens */
     double tau_us;  /* of a ramp, NaN: none */
     double cold_us; /* lost as the code begins: no finding */
     char about[300];
