@@ -2,8 +2,6 @@
 /* characterize-sched: loads the scheduler and says what it does (doc/scheduler.md). */
 #include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +9,9 @@
 #include <time.h>
 
 #include "cli/messages.h"
-#include "schedulers/live/loader.h"
+#include "cli/sched/sched.h"
 #include "schedulers/live/params.h"
 #include "util/clock.h"
-#include "util/json_lines.h"
 
 static const char help[] =
     "Usage: characterize-sched --params EXPORT.json [OPTION...]\n"
@@ -28,17 +25,11 @@ static const char help[] =
     "                        include/characterize/mark.h)\n"
     "  --slice-us N          Time for which a task keeps its CPU, 100 to 100000 (default: 6000)\n"
     "  --stats N             A line every N seconds, 1 to 3600\n"
+    "  --tasks N             And of the N tasks that ran most since the last line, 0 to 1000 (default: 0)\n"
     "  --json                These lines as JSON\n"
     "  --help, --version\n\n"
     "Exit status: 0 done; 1 the kernel has ended it; 2 usage or unreadable input; 3 this machine cannot do it.\n"
     "doc/scheduler.md says what it may do and what it cannot yet.\n";
-
-struct sched_options {
-    const char *params;
-    bool modelled, json;
-    long slice_us, stats; /* stats: seconds, 0: no lines */
-    struct live_config config;
-};
 
 /* ---- the command line ---- */
 
@@ -78,12 +69,17 @@ static int take_source(const char *text, struct sched_options *o)
 /* -1: the program ends with DONE. */
 static int parse(int argc, char **argv, struct sched_options *o)
 {
-    static const struct option options[] = {
-        {"params", required_argument, NULL, 'p'},   {"modelled", no_argument, NULL, 'm'},
-        {"mode", required_argument, NULL, 'M'},     {"source", required_argument, NULL, 's'},
-        {"slice-us", required_argument, NULL, 'u'}, {"stats", required_argument, NULL, 'n'},
-        {"json", no_argument, NULL, 'j'},           {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},        {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"params", required_argument, NULL, 'p'},
+                                            {"modelled", no_argument, NULL, 'm'},
+                                            {"mode", required_argument, NULL, 'M'},
+                                            {"source", required_argument, NULL, 's'},
+                                            {"slice-us", required_argument, NULL, 'u'},
+                                            {"stats", required_argument, NULL, 'n'},
+                                            {"tasks", required_argument, NULL, 't'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {NULL, 0, NULL, 0}};
     int option, status = DONE;
     opterr = 0;
     while (status == DONE && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
@@ -106,6 +102,9 @@ static int parse(int argc, char **argv, struct sched_options *o)
         case 'n':
             status = number("stats", optarg, 1, 3600, &o->stats);
             break;
+        case 't':
+            status = number("tasks", optarg, 0, 1000, &o->tasks);
+            break;
         case 'j':
             o->json = true;
             break;
@@ -122,84 +121,24 @@ static int parse(int argc, char **argv, struct sched_options *o)
         return refuse(BAD_USAGE, "%s: not an option (--help)", argv[optind]);
     if (o->params == NULL)
         return refuse(BAD_USAGE, "--params EXPORT.json is required (--help)");
-    if (o->json && o->stats == 0)
-        return refuse(BAD_USAGE, "--json is about the lines of --stats N");
+    if ((o->json || o->tasks > 0) && o->stats == 0)
+        return refuse(BAD_USAGE, "--%s is about the lines of --stats N", o->json ? "json" : "tasks");
     if (o->config.specialize && !o->config.marks)
         return refuse(BAD_USAGE, "--mode specialize must know who is wide: --source marks");
+    o->config.timed = o->stats > 0;
     o->config.slice_ns = (policy_u64)o->slice_us * 1000;
     return DONE;
-}
-
-/* ---- lines ---- */
-
-static const char *const class_names[LIVE_CLASSES] = {"other", "wide"};
-
-static struct live_counts sum_of(const volatile struct live_state *s, int class)
-{
-    struct live_counts sum = {0};
-    for (int cpu = 0; cpu < LIVE_CPUS_MAX; cpu++) {
-        const volatile struct live_counts *c = &s->counts[cpu][class];
-        sum.run_ns += c->run_ns;
-        sum.charged_ns += c->charged_ns;
-        sum.migrations += c->migrations;
-        sum.dispatches += c->dispatches;
-    }
-    return sum;
-}
-
-static void tell(const struct sched_options *o, const volatile struct live_state *s, double seconds)
-{
-    printf("%.1f s:", seconds);
-    for (int class = 0; class < (o->config.marks ? LIVE_CLASSES : 1); class ++) {
-        const struct live_counts c = sum_of(s, class);
-        printf(" %s: ran %.3f s, charged %.3f s, %llu dispatches, %llu migrations;", class_names[class],
-               1e-9 * (double)c.run_ns, 1e-9 * (double)c.charged_ns, c.dispatches, c.migrations);
-    }
-    if (o->config.marks)
-        printf(" phases ended: %llu by system calls, %llu by timeout;", s->phases_ended[0], s->phases_ended[1]);
-    if (o->config.specialize)
-        printf(" wide cores: %u of %u, %llu became wide, %llu other;", s->wide_cores, o->config.n_cores, s->widened,
-               s->narrowed);
-    printf("\n");
-}
-
-static int tell_json(const struct sched_options *o, const volatile struct live_state *s, double seconds)
-{
-    bool failed = false;
-    json_t *root = json_object(), *classes = json_lines_array(root, "classes", &failed);
-    json_lines_put(root, "seconds", json_lines_rounded(seconds, 6), &failed);
-    for (int class = 0; class < (o->config.marks ? LIVE_CLASSES : 1); class ++) {
-        const struct live_counts c = sum_of(s, class);
-        json_t *row = json_object();
-        json_lines_put_text(row, "class", class_names[class], &failed);
-        json_lines_put_whole(row, "run_ns", (json_int_t)c.run_ns, &failed);
-        json_lines_put_whole(row, "charged_ns", (json_int_t)c.charged_ns, &failed);
-        json_lines_put_whole(row, "dispatches", (json_int_t)c.dispatches, &failed);
-        json_lines_put_whole(row, "migrations", (json_int_t)c.migrations, &failed);
-        json_lines_push(classes, row, &failed);
-    }
-    if (o->config.marks) {
-        json_lines_put_whole(root, "ended_by_call", (json_int_t)s->phases_ended[0], &failed);
-        json_lines_put_whole(root, "ended_by_timeout", (json_int_t)s->phases_ended[1], &failed);
-    }
-    if (o->config.specialize) {
-        json_lines_put_whole(root, "cores", o->config.n_cores, &failed);
-        json_lines_put_whole(root, "wide_cores", s->wide_cores, &failed);
-        json_lines_put_whole(root, "became_wide", (json_int_t)s->widened, &failed);
-        json_lines_put_whole(root, "became_other", (json_int_t)s->narrowed, &failed);
-    }
-    failed = failed || json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15)) != 0 || putchar('\n') == EOF;
-    json_decref(root);
-    return failed ? complain_out_of_memory() : DONE;
 }
 
 /* ---- the run ---- */
 
 /* Until a signal, or the kernel ends it. */
-static int watch(const struct sched_options *o, const volatile struct live_state *state, const sigset_t *signals)
+static int watch(const struct sched_options *o, const struct live_scheduler *scheduler, const sigset_t *signals)
 {
+    const volatile struct live_state *state = live_state_of(scheduler);
     const struct timespec pause = {.tv_nsec = 100000000};
     const double begin = clock_seconds(CLOCK_MONOTONIC);
+    struct sched_sample sample = {0};
     long lines = 0;
     int status = DONE;
     while (status == DONE && state->exit_kind == 0 && sigtimedwait(signals, NULL, &pause) < 0) {
@@ -207,13 +146,13 @@ static int watch(const struct sched_options *o, const volatile struct live_state
         if (o->stats == 0 || seconds < (double)((lines + 1) * o->stats))
             continue;
         lines = (long)(seconds / (double)o->stats);
-        if (o->json)
-            status = tell_json(o, state, seconds);
-        else
-            tell(o, state, seconds);
+        status = sched_sample_next(scheduler, &o->config, seconds, o->tasks > 0, &sample);
+        if (status == DONE)
+            status = sched_tell(o, state, &sample);
         if (fflush(stdout) != 0 && status == DONE)
             status = refuse(FAILED, "cannot write to standard output: %s", strerror(errno));
     }
+    sched_sample_free(&sample);
     return status;
 }
 
@@ -247,7 +186,7 @@ int main(int argc, char **argv)
                        o.config.specialize ? "specialize" : "fair", o.config.n_cpus, o.config.n_cores, o.slice_us,
                        params.cpu, params.modelled ? " (MODELLED)" : "");
     fflush(stdout);
-    status = watch(&o, live_state_of(scheduler), &signals);
+    status = watch(&o, scheduler, &signals);
     if (live_stop(scheduler, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     return status;

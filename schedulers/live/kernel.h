@@ -39,6 +39,8 @@ struct task_struct {
     int nr_cpus_allowed;
     const struct cpumask *cpus_ptr;
     struct sched_ext_entity scx;
+    int pid, tgid;
+    char comm[16];
 };
 struct pt_regs {
     unsigned long si, di;
@@ -51,6 +53,10 @@ struct scx_exit_info {
     char *msg;
 };
 struct scx_init_task_args;
+struct seq_file;
+struct bpf_iter_meta {
+    struct seq_file *seq;
+};
 #pragma clang attribute pop
 
 struct sched_ext_ops {
@@ -68,6 +74,12 @@ struct sched_ext_ops {
     void (*exit)(struct scx_exit_info *info);
     u64 flags;
     char name[128];
+};
+
+/* The context of a program that is called for each task: at fixed places. */
+struct bpf_iter__task {
+    struct bpf_iter_meta *meta;
+    struct task_struct *task;
 };
 
 struct bpf_iter_num {

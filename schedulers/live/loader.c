@@ -33,7 +33,7 @@ __asm__(".pushsection .rodata\n"
 
 struct live_scheduler {
     struct bpf_object *object;
-    struct bpf_link *ops, *calls;
+    struct bpf_link *ops, *calls, *tasks;
     const volatile struct live_state *state;
     int link;
     char said[600]; /* the first line of libbpf that is not for debugging */
@@ -136,6 +136,9 @@ static int load(struct live_scheduler *s, const struct live_config *config, stru
     s->calls = config->marks ? bpf_program__attach(calls) : NULL;
     if (config->marks && s->calls == NULL)
         return load_failed(s, "watch system calls", errno, err);
+    s->tasks = bpf_program__attach_iter(bpf_object__find_program_by_name(s->object, "live_tasks"), NULL);
+    if (s->tasks == NULL)
+        return load_failed(s, "list tasks", errno, err);
     s->ops = bpf_map__attach_struct_ops(ops);
     if (s->ops == NULL)
         return load_failed(s, "register the scheduler", errno, err);
@@ -167,6 +170,7 @@ static void free_scheduler(struct live_scheduler *s)
     if (s->link >= 0)
         close(s->link);
     bpf_link__destroy(s->calls);
+    bpf_link__destroy(s->tasks);
     bpf_link__destroy(s->ops);
     bpf_object__close(s->object);
     if (s->state != NULL)
@@ -199,6 +203,35 @@ int live_start(const struct live_config *config, struct live_scheduler **out, st
 const volatile struct live_state *live_state_of(const struct live_scheduler *s)
 {
     return s->state;
+}
+
+int live_tasks_read(const struct live_scheduler *s, struct live_task **rows, size_t *n, struct machine_error *err)
+{
+    enum { AT_ONCE = 1 << 16 }; /* bytes */
+    char *bytes = NULL;
+    size_t used = 0, room = 0;
+    ssize_t got = -1;
+    int fd = bpf_iter_create(bpf_link__fd(s->tasks));
+    do {
+        if (room - used < AT_ONCE) {
+            char *more = realloc(bytes, room = 2 * room + AT_ONCE);
+            if (more == NULL)
+                break;
+            bytes = more;
+        }
+        got = fd >= 0 ? read(fd, bytes + used, room - used) : -1;
+        used += got > 0 ? (size_t)got : 0;
+    } while (got > 0 || (got < 0 && fd >= 0 && (errno == EINTR || errno == EAGAIN)));
+    if (got != 0) {
+        machine_fail(err, MACHINE_FAILED, "", "cannot list tasks: %s", strerror(errno));
+        free(bytes);
+        bytes = NULL;
+    }
+    if (fd >= 0)
+        close(fd);
+    *rows = (struct live_task *)(void *)bytes;
+    *n = used / sizeof(**rows);
+    return got == 0 ? MACHINE_OK : MACHINE_FAILED;
 }
 
 /* enum scx_exit_kind of Linux 7.3: unregistered by its owner; by the kernel; codes: because a CPU came or went */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "schedulers/live/shared.h"
 #include "util/error.h"
@@ -20,6 +21,9 @@ int live_start(const struct live_config *config, struct live_scheduler **out, st
 
 /* What it has counted, as it goes on. */
 const volatile struct live_state *live_state_of(const struct live_scheduler *s);
+
+/* The tasks that have run since it schedules: malloc'ed rows, their number in *n. MACHINE_FAILED, with a line. */
+int live_tasks_read(const struct live_scheduler *s, struct live_task **rows, size_t *n, struct machine_error *err);
 
 /* Linux' own scheduler takes over. MACHINE_FAILED, with a line, where it already has, for another reason. */
 int live_stop(struct live_scheduler *s, struct machine_error *err);

@@ -14,8 +14,8 @@ struct live_state state SEC(".data.state");
 
 /* What is known of a task. */
 struct task {
+    struct live_counts counts;
     u64 since;               /* it runs since then, ns; 0: it does not */
-    u64 ran;                 /* CPU time before, ns */
     u64 wide_since, changed; /* CPU time at which it became wide, and other */
     u64 shorts;              /* policy_shorts() */
     u64 marked, ended;       /* CPU time of its last mark, and of the call that ends its phase; 0: none */
@@ -138,9 +138,25 @@ static s32 idle_for(struct task_struct *p, const struct task *t, s32 first)
 
 /* ---- what a task is ---- */
 
+/* Adds to what is counted of a task, and of its class on a CPU. */
+static __always_inline void tally(struct task *t, u32 cpu, const struct live_counts *more)
+{
+    struct live_counts *c = &state.counts[cpu % LIVE_CPUS_MAX][t->wide ? LIVE_WIDE : LIVE_OTHER];
+#define TALLY(what)                                                                                                    \
+    c->what += more->what;                                                                                             \
+    t->counts.what += more->what
+    TALLY(run_ns);
+    TALLY(charged_ns);
+    TALLY(compensated_ns);
+    TALLY(penalty_ns);
+    TALLY(migrations);
+    TALLY(dispatches);
+#undef TALLY
+}
+
 static u64 cpu_time(const struct task *t)
 {
-    return t->ran + (t->since != 0 ? bpf_ktime_get_ns() - t->since : 0);
+    return t->counts.run_ns + (t->since != 0 ? bpf_ktime_get_ns() - t->since : 0);
 }
 
 static void count(struct task *t, bool counted)
@@ -201,10 +217,7 @@ static void charge(struct task_struct *p, struct task *t)
         return;
     const u64 ns = now - t->since, charged = ns * 100 / (p->scx.weight != 0 ? p->scx.weight : 100);
     const u64 vtime = p->scx.dsq_vtime + charged;
-    struct live_counts *c = &state.counts[i][t->wide ? LIVE_WIDE : LIVE_OTHER];
-    c->run_ns += ns;
-    c->charged_ns += charged;
-    t->ran += ns;
+    tally(t, i, &(const struct live_counts){.run_ns = ns, .charged_ns = charged});
     t->since = now;
     scx_bpf_task_set_dsq_vtime(p, vtime);
     clock_of[i] = vtime;
@@ -281,9 +294,24 @@ static void consider_kind(u32 cpu)
 
 /* ---- who runs where ---- */
 
+static u64 decision_begins(void)
+{
+    return config.timed ? bpf_ktime_get_ns() : 0;
+}
+
+static void decision_ends(const u64 *begun)
+{
+    if (config.timed)
+        state.decision_ns[bpf_get_smp_processor_id() % LIVE_CPUS_MAX] += bpf_ktime_get_ns() - *begun;
+}
+
+/* The time from here to the end of the function is that of a decision. */
+#define TIMED const u64 begun __attribute__((cleanup(decision_ends), unused)) = decision_begins()
+
 SEC("struct_ops/live_select_cpu")
 s32 BPF_PROG(live_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
 {
+    TIMED;
     struct task *t = task_of(p);
     const s32 cpu = t != 0 ? idle_for(p, t, prev_cpu) : -1;
     if (cpu < 0)
@@ -315,6 +343,7 @@ static void take_place(struct task_struct *p, u64 queue, u64 vtime)
 SEC("struct_ops/live_enqueue")
 void BPF_PROG(live_enqueue, struct task_struct *p, u64 flags)
 {
+    TIMED;
     struct task *t = task_of(p);
     const u64 vtime = p->scx.dsq_vtime;
     /* threads of the kernel that belong to a CPU, first */
@@ -359,6 +388,7 @@ static bool take(u64 queue, s32 cpu, struct task_struct *than, bool stray)
 SEC("struct_ops/live_dispatch")
 void BPF_PROG(live_dispatch, s32 cpu, struct task_struct *prev)
 {
+    TIMED;
     struct task *t = prev != 0 && prev->scx.flags & SCX_TASK_QUEUED ? task_of(prev) : 0;
     struct task_struct *keep = t != 0 ? prev : 0;
     if (t != 0) /* it has not stopped yet, and may go on */
@@ -435,9 +465,7 @@ void BPF_PROG(live_running, struct task_struct *p)
         now_vtime = p->scx.dsq_vtime;
     clock_of[i] = p->scx.dsq_vtime;
     runs[i] = t->wide;
-    struct live_counts *c = &state.counts[i][t->wide ? LIVE_WIDE : LIVE_OTHER];
-    c->dispatches++;
-    c->migrations += t->cpu >= 0 && t->cpu != cpu;
+    tally(t, i, &(const struct live_counts){.dispatches = 1, .migrations = t->cpu >= 0 && t->cpu != cpu});
     t->cpu = cpu;
     t->since = bpf_ktime_get_ns();
 }
@@ -452,6 +480,24 @@ void BPF_PROG(live_stopping, struct task_struct *p, bool runnable)
     t->since = 0;
     runs[(u32)scx_bpf_task_cpu(p) % LIVE_CPUS_MAX] = LIVE_NOTHING;
     classify(p, t);
+}
+
+/* ---- what it says of tasks ---- */
+
+SEC("iter/task")
+int live_tasks(struct bpf_iter__task *at)
+{
+    struct task_struct *p = at->task;
+    struct task *t = p != 0 ? task_of(p) : 0;
+    struct live_task row = {0};
+    if (t == 0 || t->counts.dispatches == 0)
+        return 0;
+    row.id = (u32)p->pid;
+    row.class = t->wide ? LIVE_WIDE : LIVE_OTHER;
+    row.counts = t->counts;
+    bpf_probe_read_kernel_str(row.name, sizeof(row.name), p->comm);
+    bpf_seq_write(at->meta->seq, &row, sizeof(row));
+    return 0;
 }
 
 /* ---- beginning and end ---- */

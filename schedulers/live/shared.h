@@ -19,6 +19,7 @@ enum { LIVE_PRCTL = 0x41565857 };
 /* Set before the program is loaded. */
 struct live_config {
     policy_u32 specialize, marks; /* whether */
+    policy_u32 timed;             /* whether decisions are timed */
     policy_u32 n_cpus;            /* the highest number of a CPU, and 1 */
     policy_u32 n_cores;           /* physical cores that are online */
     policy_u32 first_wide;        /* the core that is wide at first */
@@ -26,18 +27,28 @@ struct live_config {
     policy_u32 core_of[LIVE_CPUS_MAX]; /* the first CPU of a CPU's core; LIVE_CPUS_MAX: it is offline */
 };
 
-/* Since the start, of each CPU and class. */
+/* Since the start, of each CPU and class, and of each task. */
 struct live_counts {
     policy_u64 run_ns, charged_ns; /* CPU time; the same as weights charge it: of nice 0 as it is */
+    policy_u64 compensated_ns;     /* CPU time that was not charged, since levels of others took it */
+    policy_u64 penalty_ns;         /* charged besides, since levels of its own took it from others */
     policy_u64 migrations;         /* runs on another CPU than the last one */
     policy_u64 dispatches;         /* runs */
+};
+
+/* One of the tasks that are there, threads each. */
+struct live_task {
+    policy_u32 id, class;
+    char name[16]; /* any bytes up to the first 0 */
+    struct live_counts counts;
 };
 
 /* Written by the scheduler alone. */
 struct live_state {
     struct live_counts counts[LIVE_CPUS_MAX][LIVE_CLASSES];
-    policy_u64 widened, narrowed; /* cores, times */
-    policy_u64 phases_ended[2];   /* by a system call, by timeout */
+    policy_u64 decision_ns[LIVE_CPUS_MAX]; /* time that decisions took on a CPU, if timed */
+    policy_u64 widened, narrowed;          /* cores, times */
+    policy_u64 phases_ended[2];            /* by a system call, by timeout */
     policy_u32 wide_cores;
     policy_u32 exit_kind; /* enum scx_exit_kind; 0: it runs */
     policy_u64 exit_code;

@@ -67,7 +67,9 @@ refused "specialize without a source" 2 "who is wide" --params own.json --mode s
 refused "slices too short" 2 "from 100 to 100000" --params own.json --slice-us 99
 refused "slices of no number" 2 "from 100 to 100000" --params own.json --slice-us 6ms
 refused "--json alone" 2 "lines of --stats" --params own.json --json
-refused "an unknown option" 2 "not an option" --params own.json --monitor
+refused "--tasks alone" 2 "lines of --stats" --params own.json --tasks 5
+refused "too many tasks" 2 "from 0 to 1000" --params own.json --stats 1 --tasks 1001
+refused "an unknown option" 2 "not an option" --params own.json --monitored
 refused "an argument" 2 "not an option" --params own.json web-server
 if [ -e /sys/kernel/sched_ext ]; then
     skip "a kernel without sched_ext" "this one has it, and tests leave its scheduler alone"

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What characterize-sched is to do, and what it says meanwhile: in lines (lines.c) or in a table (monitor.c). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "schedulers/live/loader.h"
+#include "util/order.h"
+
+struct sched_options {
+    const char *params;
+    bool modelled, json, monitor;
+    long slice_us, stats, tasks; /* stats: seconds, 0: no lines; tasks: in each of them */
+    struct live_config config;
+};
+
+struct sched_task {
+    struct live_task now;
+    policy_u64 recent_ns; /* CPU time since the sample before */
+};
+
+/* What it counted until a moment. */
+struct sched_sample {
+    double seconds; /* since it schedules */
+    struct live_counts classes[LIVE_CLASSES];
+    policy_u64 recent_ns[LIVE_CLASSES]; /* CPU time since the sample before */
+    double decision_ns;                 /* time of decisions for each dispatch; NaN: they are not timed, or none */
+    struct sched_task *tasks;           /* by their IDs */
+    struct order_key *order;            /* numbers of tasks: room for each; as they came until it is sorted */
+    size_t n_tasks;
+};
+
+/* Takes one; `before` is the one before, empty ({0}) the first time, and is freed; with_tasks: tasks, too. DONE, or an
+ * exit status after a line: both are then empty. */
+int sched_sample_next(const struct live_scheduler *s, const struct live_config *config, double seconds, bool with_tasks,
+                      struct sched_sample *sample);
+void sched_sample_free(struct sched_sample *sample);
+
+extern const char *const sched_class_names[LIVE_CLASSES];
+/* Classes that there are. */
+int sched_classes(const struct live_config *config);
+
+/* A line (--stats), or with o->json an object, and the tasks that ran most since the line before. DONE, or an exit
+ * status after a line. */
+int sched_tell(const struct sched_options *o, const volatile struct live_state *state, struct sched_sample *sample);
