@@ -213,9 +213,9 @@ static void choose_key(struct live_table *t, int key)
     const char *order = key > 0 && key < 0x80 ? strchr(by, key) : NULL;
     if (order != NULL)
         sort_by(t, (enum live_order)(order - by));
-    else if (key == '<' || key == LIVE_KEY_LEFT)
+    else if (key == '<' || key == TERMINAL_KEY_LEFT)
         sort_by(t, (t->by + LIVE_ORDERS - 1) % LIVE_ORDERS);
-    else if (key == '>' || key == LIVE_KEY_RIGHT)
+    else if (key == '>' || key == TERMINAL_KEY_RIGHT)
         sort_by(t, (t->by + 1) % LIVE_ORDERS);
     else if (key == 'r')
         t->reversed = !t->reversed;
@@ -234,17 +234,17 @@ void live_table_key(struct live_table *t, int key, size_t screen)
         t->help = !t->help; /* any key leaves it */
     else if (key == 'p' || key == ' ')
         t->paused = !t->paused;
-    else if (key == LIVE_KEY_UP || key == 'k')
+    else if (key == TERMINAL_KEY_UP || key == 'k')
         select_row(t, t->selected > 0 ? t->selected - 1 : 0);
-    else if (key == LIVE_KEY_DOWN || key == 'j')
+    else if (key == TERMINAL_KEY_DOWN || key == 'j')
         select_row(t, t->selected + 1);
-    else if (key == LIVE_KEY_PAGE_UP)
+    else if (key == TERMINAL_KEY_PAGE_UP)
         select_row(t, t->selected > page ? t->selected - page : 0);
-    else if (key == LIVE_KEY_PAGE_DOWN)
+    else if (key == TERMINAL_KEY_PAGE_DOWN)
         select_row(t, t->selected + page);
-    else if (key == LIVE_KEY_LAST || key == 'G')
+    else if (key == TERMINAL_KEY_LAST || key == 'G')
         select_row(t, last);
-    else if (key == LIVE_KEY_FIRST || key == 'g') {
+    else if (key == TERMINAL_KEY_FIRST || key == 'g') {
         select_row(t, 0);
         t->picked = false; /* whatever is first */
     } else

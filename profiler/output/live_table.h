@@ -3,6 +3,7 @@
  * (util/plain_text.h). */
 #pragma once
 
+#include "profiler/output/terminal.h"
 #include "profiler/profile.h"
 #include "util/order.h"
 
@@ -30,18 +31,6 @@ enum live_order {
     LIVE_ORDERS
 };
 extern const char *const live_order_names[LIVE_ORDERS];
-
-/* Keys that are no characters. */
-enum live_key {
-    LIVE_KEY_UP = 0x110000, /* beyond Unicode */
-    LIVE_KEY_DOWN,
-    LIVE_KEY_PAGE_UP,
-    LIVE_KEY_PAGE_DOWN,
-    LIVE_KEY_FIRST,
-    LIVE_KEY_LAST,
-    LIVE_KEY_LEFT,
-    LIVE_KEY_RIGHT,
-};
 
 struct live_table {
     enum profile_kind kind; /* tasks, containers or cores */

@@ -57,10 +57,10 @@ TEST(each_order_is_what_it_says)
     press(&t, r, 'r');
     assert_string_equal(on_screen(&t, r, 3), "task-1000 task-1001 task-1002");
     for (int i = 0; i < LIVE_ORDERS; i++)
-        press(&t, r, i % 2 ? '>' : LIVE_KEY_RIGHT);
+        press(&t, r, i % 2 ? '>' : TERMINAL_KEY_RIGHT);
     assert_int_equal(t.by, LIVE_BY_CAUSES);
     for (int i = 0; i < LIVE_ORDERS; i++)
-        press(&t, r, i % 2 ? '<' : LIVE_KEY_LEFT);
+        press(&t, r, i % 2 ? '<' : TERMINAL_KEY_LEFT);
     assert_int_equal(t.by, LIVE_BY_CAUSES);
     press(&t, r, 'I');
     assert_string_equal(on_screen(&t, r, 2), "task-1019 task-1020");
@@ -127,20 +127,20 @@ TEST(the_selection_moves_and_stays_in_sight)
     live_table_init(&t);
     t.by = LIVE_BY_OVERHEAD;
     assert_non_null(live_table_arrange(&t, r, SCREEN));
-    press(&t, r, LIVE_KEY_UP);
+    press(&t, r, TERMINAL_KEY_UP);
     assert_int_equal(t.selected, 0);
     for (int i = 0; i < SCREEN; i++)
-        press(&t, r, i % 2 ? 'j' : LIVE_KEY_DOWN);
+        press(&t, r, i % 2 ? 'j' : TERMINAL_KEY_DOWN);
     assert_int_equal(t.selected, SCREEN);
     assert_int_equal(t.top, 1);
-    press(&t, r, LIVE_KEY_PAGE_DOWN);
+    press(&t, r, TERMINAL_KEY_PAGE_DOWN);
     assert_int_equal(t.selected, 2 * SCREEN - 1);
     press(&t, r, 'G');
     assert_int_equal(t.selected, TASKS - 1);
     assert_int_equal(t.top, TASKS - SCREEN);
-    press(&t, r, LIVE_KEY_DOWN);
+    press(&t, r, TERMINAL_KEY_DOWN);
     assert_int_equal(t.selected, TASKS - 1);
-    press(&t, r, LIVE_KEY_PAGE_UP);
+    press(&t, r, TERMINAL_KEY_PAGE_UP);
     assert_int_equal(t.selected, TASKS - SCREEN);
     press(&t, r, 'k');
     assert_int_equal(t.selected, TASKS - SCREEN - 1);
@@ -149,7 +149,7 @@ TEST(the_selection_moves_and_stays_in_sight)
     assert_int_equal(t.top, TASKS - 3 * SCREEN);
     (void)on_screen(&t, r, 1);
     assert_int_equal(t.top, t.selected);
-    press(&t, r, LIVE_KEY_FIRST);
+    press(&t, r, TERMINAL_KEY_FIRST);
     assert_int_equal(t.selected + t.top, 0);
     live_table_free(&t);
     live_sample_free(r);
@@ -167,7 +167,7 @@ TEST(a_selected_row_is_followed)
     r->rows[1].overhead.value = 0;
     assert_non_null(live_table_arrange(&t, r, SCREEN));
     assert_string_equal(selected_name(&t, r), "task-1001"); /* nobody chose task-1000 */
-    press(&t, r, LIVE_KEY_DOWN);
+    press(&t, r, TERMINAL_KEY_DOWN);
     assert_string_equal(selected_name(&t, r), "task-1002");
     r->rows[3].overhead.value = 0.001;
     assert_non_null(live_table_arrange(&t, r, SCREEN));
@@ -226,7 +226,7 @@ TEST(no_rows_and_no_such_keys)
     for (int key = -1; key < 0x200; key++)
         if (key != 'p' && key != ' ')
             press(&t, &none, key);
-    for (int key = LIVE_KEY_UP; key <= LIVE_KEY_RIGHT; key++)
+    for (int key = TERMINAL_KEY_UP; key <= TERMINAL_KEY_RIGHT; key++)
         press(&t, &none, key);
     assert_int_equal(t.n, 0);
     press(&t, &none, 'p');
