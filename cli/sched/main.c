@@ -2,6 +2,7 @@
 /* characterize-sched: loads the scheduler and says what it does (doc/scheduler.md). */
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <time.h>
 
 #include "cli/messages.h"
+#include "cli/sched/monitor.h"
 #include "cli/sched/sched.h"
 #include "schedulers/live/params.h"
 #include "util/clock.h"
@@ -26,6 +28,7 @@ static const char help[] =
     "  --slice-us N          Time for which a task keeps its CPU, 100 to 100000 (default: 6000)\n"
     "  --stats N             A line every N seconds, 1 to 3600\n"
     "  --tasks N             And of the N tasks that ran most since the last line, 0 to 1000 (default: 0)\n"
+    "  --monitor             A table of classes and tasks, every second, with keys; instead of lines\n"
     "  --json                These lines as JSON\n"
     "  --help, --version\n\n"
     "Exit status: 0 done; 1 the kernel has ended it; 2 usage or unreadable input; 3 this machine cannot do it.\n"
@@ -69,17 +72,13 @@ static int take_source(const char *text, struct sched_options *o)
 /* -1: the program ends with DONE. */
 static int parse(int argc, char **argv, struct sched_options *o)
 {
-    static const struct option options[] = {{"params", required_argument, NULL, 'p'},
-                                            {"modelled", no_argument, NULL, 'm'},
-                                            {"mode", required_argument, NULL, 'M'},
-                                            {"source", required_argument, NULL, 's'},
-                                            {"slice-us", required_argument, NULL, 'u'},
-                                            {"stats", required_argument, NULL, 'n'},
-                                            {"tasks", required_argument, NULL, 't'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {"version", no_argument, NULL, 'v'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"params", required_argument, NULL, 'p'},   {"modelled", no_argument, NULL, 'm'},
+        {"mode", required_argument, NULL, 'M'},     {"source", required_argument, NULL, 's'},
+        {"slice-us", required_argument, NULL, 'u'}, {"stats", required_argument, NULL, 'n'},
+        {"tasks", required_argument, NULL, 't'},    {"monitor", no_argument, NULL, 'w'},
+        {"json", no_argument, NULL, 'j'},           {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},        {NULL, 0, NULL, 0}};
     int option, status = DONE;
     opterr = 0;
     while (status == DONE && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
@@ -105,6 +104,9 @@ static int parse(int argc, char **argv, struct sched_options *o)
         case 't':
             status = number("tasks", optarg, 0, 1000, &o->tasks);
             break;
+        case 'w':
+            o->monitor = true;
+            break;
         case 'j':
             o->json = true;
             break;
@@ -125,34 +127,68 @@ static int parse(int argc, char **argv, struct sched_options *o)
         return refuse(BAD_USAGE, "--%s is about the lines of --stats N", o->json ? "json" : "tasks");
     if (o->config.specialize && !o->config.marks)
         return refuse(BAD_USAGE, "--mode specialize must know who is wide: --source marks");
-    o->config.timed = o->stats > 0;
+    if (o->monitor && o->stats > 0)
+        return refuse(BAD_USAGE, "--monitor is a table, --stats prints lines: one of them");
+    o->config.timed = o->stats > 0 || o->monitor;
     o->config.slice_ns = (policy_u64)o->slice_us * 1000;
     return DONE;
 }
 
 /* ---- the run ---- */
 
-/* Until a signal, or the kernel ends it. */
-static int watch(const struct sched_options *o, const struct live_scheduler *scheduler, const sigset_t *signals)
+/* Until a signal, a key, or the kernel ends it. */
+static int watch(const struct sched_options *o, const struct live_scheduler *scheduler, const char *title,
+                 struct monitor *monitor, const sigset_t *signals)
 {
     const volatile struct live_state *state = live_state_of(scheduler);
     const struct timespec pause = {.tv_nsec = 100000000};
-    const double begin = clock_seconds(CLOCK_MONOTONIC);
+    const double begin = clock_seconds(CLOCK_MONOTONIC), every = monitor != NULL ? 1 : (double)o->stats;
     struct sched_sample sample = {0};
-    long lines = 0;
+    double next = every;
     int status = DONE;
-    while (status == DONE && state->exit_kind == 0 && sigtimedwait(signals, NULL, &pause) < 0) {
+    bool go_on = true;
+    while (status == DONE && go_on && state->exit_kind == 0 && sigtimedwait(signals, NULL, &pause) < 0) {
         const double seconds = clock_seconds(CLOCK_MONOTONIC) - begin;
-        if (o->stats == 0 || seconds < (double)((lines + 1) * o->stats))
-            continue;
-        lines = (long)(seconds / (double)o->stats);
-        status = sched_sample_next(scheduler, &o->config, seconds, o->tasks > 0, &sample);
-        if (status == DONE)
+        const bool due = every > 0 && seconds >= next && (monitor == NULL || !monitor_paused(monitor));
+        if (due) {
+            next = every * (floor(seconds / every) + 1);
+            status = sched_sample_next(scheduler, &o->config, seconds, monitor != NULL || o->tasks > 0, &sample);
+        }
+        if (status == DONE && monitor != NULL)
+            go_on = monitor_show(monitor, o, title, state, &sample);
+        else if (status == DONE && due)
             status = sched_tell(o, state, &sample);
-        if (fflush(stdout) != 0 && status == DONE)
+        if (monitor == NULL && fflush(stdout) != 0 && status == DONE)
             status = refuse(FAILED, "cannot write to standard output: %s", strerror(errno));
     }
     sched_sample_free(&sample);
+    return status;
+}
+
+/* Loads it, and watches it. */
+static int schedule(struct sched_options *o, const struct live_params *params, const sigset_t *signals)
+{
+    struct machine_error error;
+    struct live_scheduler *scheduler = NULL;
+    struct monitor *monitor = NULL;
+    char title[400];
+    int status = o->monitor ? monitor_begin(&monitor) : DONE;
+    if (status != DONE)
+        return status;
+    const bool started = live_start(&o->config, &scheduler, &error) == MACHINE_OK;
+    if (started) {
+        (void)snprintf(title, sizeof(title),
+                       "Scheduling   mode %s, %u CPUs, %u cores, slices of %ld us; tables of %s%s; %s ends it",
+                       o->config.specialize ? "specialize" : "fair", o->config.n_cpus, o->config.n_cores, o->slice_us,
+                       params->cpu, params->modelled ? " (MODELLED)" : "", o->monitor ? "q" : "Ctrl-C");
+        if (!o->json && !o->monitor)
+            messages_print(stdout, "%s", title);
+        (void)fflush(stdout);
+        status = watch(o, scheduler, title, monitor, signals);
+    }
+    monitor_end(monitor);
+    if (!started || live_stop(scheduler, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
     return status;
 }
 
@@ -163,7 +199,6 @@ int main(int argc, char **argv)
     struct live_params params;
     struct cpu_leaves leaves;
     struct cpu_identity here;
-    struct live_scheduler *scheduler = NULL;
     sigset_t signals;
     messages_begin("characterize-sched");
     int status = parse(argc, argv, &o);
@@ -178,16 +213,7 @@ int main(int argc, char **argv)
     sigprocmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
     if (live_params_read(o.params, o.modelled, &here, &params, &error) != MACHINE_OK ||
-        live_config_here(&o.config, &error) != MACHINE_OK || live_start(&o.config, &scheduler, &error) != MACHINE_OK)
+        live_config_here(&o.config, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
-    if (!o.json)
-        messages_print(stdout,
-                       "Scheduling   mode %s, %u CPUs, %u cores, slices of %ld us; tables of %s%s; Ctrl-C ends it",
-                       o.config.specialize ? "specialize" : "fair", o.config.n_cpus, o.config.n_cores, o.slice_us,
-                       params.cpu, params.modelled ? " (MODELLED)" : "");
-    fflush(stdout);
-    status = watch(&o, scheduler, &signals);
-    if (live_stop(scheduler, &error) != MACHINE_OK)
-        return complain_of_machine("", &error);
-    return status;
+    return schedule(&o, &params, &signals);
 }

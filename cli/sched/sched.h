@@ -11,7 +11,7 @@
 struct sched_options {
     const char *params;
     bool modelled, json, monitor;
-    long slice_us, stats, tasks; /* stats: seconds, 0: no lines; tasks: in each of them */
+    long slice_us, stats, tasks; /* stats: seconds, 0: no lines; tasks: with each of them */
     struct live_config config;
 };
 
@@ -22,7 +22,7 @@ struct sched_task {
 
 /* What it counted until a moment. */
 struct sched_sample {
-    double seconds; /* since it schedules */
+    double seconds, since; /* since it schedules; since the sample before */
     struct live_counts classes[LIVE_CLASSES];
     policy_u64 recent_ns[LIVE_CLASSES]; /* CPU time since the sample before */
     double decision_ns;                 /* time of decisions for each dispatch; NaN: they are not timed, or none */

@@ -69,6 +69,8 @@ refused "slices of no number" 2 "from 100 to 100000" --params own.json --slice-u
 refused "--json alone" 2 "lines of --stats" --params own.json --json
 refused "--tasks alone" 2 "lines of --stats" --params own.json --tasks 5
 refused "too many tasks" 2 "from 0 to 1000" --params own.json --stats 1 --tasks 1001
+refused "--monitor into a file" 2 "not a terminal; --stats 1" --params modelled.json --modelled --monitor
+refused "--monitor and --stats" 2 "one of them" --params own.json --monitor --stats 1
 refused "an unknown option" 2 "not an option" --params own.json --monitored
 refused "an argument" 2 "not an option" --params own.json web-server
 if [ -e /sys/kernel/sched_ext ]; then

@@ -61,14 +61,21 @@ echo "characterize: the test begins" >/dev/kmsg
 echo "$(uname -r), $(nproc) CPUs, $(cat "$state")"
 
 echo "== fair, at $(seconds) s"
-start "mode fair" --stats 1
+start "mode fair" --stats 1 --tasks 2
 ok "... under its name" grep -qx characterize /sys/kernel/sched_ext/root/ops
 says "a second one" 3 'a scheduler is loaded already: characterize' \
     characterize-sched --params /export.json --modelled
 shown "... shares of nice 0 and 5" sched_checks shares 8
-head -n 3 "$log"
+head -n 7 "$log"
 ok "... counted" test "$(grep -c ' s: other: ran ' "$log")" -gt 4
+ok "... of tasks, too" grep -q '^    [0-9]* (other) sched_checks: ran [1-9]' "$log"
 end "SIGINT" INT 0
+
+echo "== its table, at $(seconds) s"
+mkdir -p /dev/pts
+mount -t devpts devpts /dev/pts
+shown "--monitor" sched_checks monitor 8
+ok "... Linux' own scheduler has taken over" becomes disabled
 
 echo "== specialize, at $(seconds) s"
 start "mode specialize" --mode specialize --source marks --stats 1 --json

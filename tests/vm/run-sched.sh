@@ -29,6 +29,9 @@ build_program sched_checks
 begin_root "$OUT/characterize-sched" "$work/sched_checks"
 # of the processor that the virtual machine shows (lib.sh)
 sed '2s/$/\n  "family": 6, "model": 85, "stepping": 4,/' tests/support/xeon-gold-6130.export.json >"$root/export.json"
+# the terminal of --monitor
+mkdir -p "$root/lib/terminfo/l"
+cp -L /lib/terminfo/l/linux "$root/lib/terminfo/l/" || skip_all "no /lib/terminfo/l/linux (package ncurses-base)"
 guest=tests/vm/guest-sched.sh
 end_root <<SETTINGS
 CYCLES=${VM_CYCLES:-10}

@@ -3,6 +3,7 @@
  * What tasks see of characterize-sched (guest-sched.sh). The first argument is a check, the second how long, in
  * seconds; ends with status 0 if it holds.
  */
+#include <pty.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -163,12 +164,46 @@ static int load(double seconds)
     return failed;
 }
 
+/* The scheduler's table on a terminal of so many seconds, in which this task is busy and then presses q: what is to be
+ * read there, and its exit status. */
+static int monitor(double seconds)
+{
+    static const char *const wanted[] = {
+        "Scheduling", "decisions for each dispatch", "Wide cores: 1 of 3", "CHARGED", "sched_checks", "DISPATCHED"};
+    static char screen[1 << 20];
+    const struct winsize size = {.ws_row = 24, .ws_col = 120};
+    size_t used = 0;
+    ssize_t got;
+    int terminal, status, missing = 0;
+    const pid_t child = forkpty(&terminal, NULL, NULL, &size);
+    if (child == 0) {
+        setenv("TERM", "linux", 1);
+        execlp("characterize-sched", "characterize-sched", "--params", "/export.json", "--modelled", "--mode",
+               "specialize", "--source", "marks", "--monitor", (char *)NULL);
+        _exit(127);
+    }
+    spin(seconds);
+    (void)!write(terminal, "<>rrpp q", 8);
+    while (used + 1 < sizeof(screen) && (got = read(terminal, screen + used, sizeof(screen) - used - 1)) > 0)
+        used += (size_t)got;
+    waitpid(child, &status, 0);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        if (strstr(screen, wanted[i]) == NULL) {
+            printf("'%s' is not on the screen\n", wanted[i]);
+            missing++;
+        }
+    if (missing != 0 || status != 0)
+        printf("status %d, %zu bytes: %.3000s\n", status, used, screen);
+    return missing != 0 || status != 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         int (*check)(double seconds);
-    } checks[] = {{"shares", shares}, {"wide", wide}, {"phases", phases}, {"many", many}, {"load", load}};
+    } checks[] = {{"shares", shares}, {"wide", wide}, {"phases", phases},
+                  {"many", many},     {"load", load}, {"monitor", monitor}};
     for (size_t i = 0; argc == 3 && i < sizeof(checks) / sizeof(checks[0]); i++)
         if (strcmp(checks[i].name, argv[1]) == 0)
             return checks[i].check(atof(argv[2]));
