@@ -94,7 +94,8 @@ $(PROGRAMS:%=$(OUT)/%): $(SHARED_CLI_OBJ) $(INTERNAL)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(INTERNAL) $(PROGRAM_LDLIBS)
 
 # The scheduler itself, for the kernel, lies in the program that loads it. Debian's libelf.a lacks what it needs itself.
-bpf = $(BPF_CC) -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -I.
+# Its BTF names sources, but not the folder of the tree.
+bpf = $(BPF_CC) -g -O2 -fdebug-compilation-dir=. -Wall -Wextra -Wno-unused-parameter -Werror -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -I.
 $(BUILD)/%.bpf: %.bpf.c Makefile
 	@mkdir -p $(@D)
 	$(bpf) -MMD -MP -MF $@.d -c -o $@ $<
@@ -388,7 +389,7 @@ manuals: $(MANUALS)
 install: all $(MANUALS)
 	install -D -m 755 -t '$(BINDIR)' $(PROGRAMS:%='$(OUT)/%') $(SCHED:%='$(OUT)/%') fleet/characterize-fleet
 	install -d '$(MANDIR)' '$(LIB)/pkgconfig' '$(INCLUDE)'
-	set -e; for page in $(COMMANDS); do sed 's/@VERSION@/$(VERSION)/' man/$$page >'$(MANDIR)'/$$page; done
+	set -e; for page in $(COMMANDS) $(SCHED:%=%.1); do sed 's/@VERSION@/$(VERSION)/' man/$$page >'$(MANDIR)'/$$page; done
 	$(if $(MANUALS),install -D -m 644 -t '$(MANDIR5)' $(MANUALS),@echo 'not installed: $(NO_MANUALS)')
 	install -m 644 '$(STATIC)' '$(SHARED)' '$(LIB)'
 	ln -sf '$(notdir $(SHARED))' '$(LIB)/$(SONAME)'
@@ -406,7 +407,7 @@ install: all $(MANUALS)
 ## uninstall      remove what install installed, and its own folders unless somebody has put something in there
 uninstall:
 	rm -f $(PROGRAMS:%='$(BINDIR)/%') '$(BINDIR)/characterize-sched' '$(BINDIR)/characterize-fleet' '$(LIB)/pkgconfig/characterize.pc'
-	rm -f $(COMMANDS:%='$(MANDIR)/%')
+	rm -f $(COMMANDS:%='$(MANDIR)/%') '$(MANDIR)/characterize-sched.1'
 	rm -f $(PAGES:%='$(MANDIR5)/%')
 	rm -f '$(COMPLETION_BASH)' '$(COMPLETION_ZSH)' '$(COMPLETION_FISH)'
 	rm -f '$(LIB)/$(notdir $(STATIC))' '$(LIB)/$(notdir $(SHARED))' '$(LIB)/$(SONAME)' '$(LIB)/libcharacterize.so'

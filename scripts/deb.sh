@@ -3,8 +3,8 @@
 #
 # Usage: deb.sh FOLDER      (make deb)
 #
-# Builds the Debian packages into FOLDER: characterize, libcharacterize0, libcharacterize-dev, characterize-dkms. They
-# are built of what is committed, in a tree of its own (FOLDER/tree); without Git, of the files that are here. The same
+# Builds the Debian packages into FOLDER: characterize, libcharacterize0, libcharacterize-dev, characterize-dkms, and
+# characterize-sched, where the compiler of BPF and libbpf are. They are built of what is committed, in a tree of its own (FOLDER/tree); without Git, of the files that are here. The same
 # commit yields the same bytes. Ends with lintian, where that is installed.
 # Exit status: 0 if they are built and clean, 1 if not, 3 if a package that this needs is missing.
 set -u
@@ -22,6 +22,14 @@ cd "$(dirname -- "$0")/.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL BUILD OUT SANITIZE DESTDIR PREFIX LIBDIR CFLAGS CPPFLAGS LDFLAGS
 scripts/missing.sh deb build deb || exit
 
+for package in clang-19 libbpf-dev; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || {
+        DEB_BUILD_PROFILES="${DEB_BUILD_PROFILES:-} pkg.characterize.nosched"
+        export DEB_BUILD_PROFILES
+        say "left out: the package characterize-sched, which needs clang-19 and libbpf-dev"
+        break
+    }
+done
 version=$(cat VERSION)
 tree=$out/tree/characterize-$version
 rm -rf "$out/tree" "$out"/*.deb "$out"/*.buildinfo "$out"/*.changes
@@ -35,7 +43,7 @@ if [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$(pwd -P)" ]; then
 else
     # what the build and this script leave, .gitignore names
     tar -c --exclude=./build --exclude='./build-*' --exclude='*.o' --exclude='./libcharacterize.*' \
-        --exclude=./characterize --exclude=./characterize-simulate --exclude=./characterize-profile \
+        --exclude=./characterize --exclude=./characterize-simulate --exclude=./characterize-profile --exclude=./characterize-sched \
         --exclude=./.git . | tar -x -C "$tree" || exit 1
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(stat -c %Y CHANGELOG.md)}
 fi

@@ -84,5 +84,14 @@ verdict "--version" test "$(cat "$out")" = "characterize $(cat "$root/VERSION")"
 "$CHARACTERIZE-sched" --help >"$out"
 grep -o '"[a-z-]*", [a-z]*_argument' "$root/cli/sched/main.c" | sed 's/^"/--/; s/".*//' >"$tmp/options"
 grep -o -e '--[a-z-]*' "$out" | sort -u >"$tmp/helped"
+sed 's/\\-/-/g' "$root/man/characterize-sched.1" | sed -n 's/^\.B[IR]* \(--[a-z-]*\).*/\1/p' >"$tmp/man-options"
+echo --version >>"$tmp/man-options" # beside --help
+verdict "the manual page has all options" test "$(grep -cvxF -f "$tmp/man-options" "$tmp/options")" -eq 0
+if command -v man >/dev/null 2>&1 && [ -n "$(man --version 2>/dev/null)" ]; then
+    man --warnings -E UTF-8 -l "$root/man/characterize-sched.1" >/dev/null 2>"$err"
+    verdict "the manual page formats without a warning" test ! -s "$err"
+else
+    skip "the manual page formats without a warning" "no man program"
+fi
 verdict "--help has all $(wc -l <"$tmp/options") options" test "$(grep -cvxF -f "$tmp/helped" "$tmp/options")" -eq 0
 finish

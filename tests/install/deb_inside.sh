@@ -65,6 +65,16 @@ check "... and finds the data" out grep -q ' throttle ' out
 ldd transition >out 2>&1
 check "... with the shared library" out grep -q 'libcharacterize.so.0 => /' out
 
+sched=
+if ls /try/characterize-sched_*.deb >/dev/null 2>&1; then
+    sched=characterize-sched
+    apt_get install /try/characterize-sched_*.deb
+    check "apt installs characterize-sched" apt.log [ "$?" -eq 0 ]
+    check "... which begins" out [ "$(characterize-sched --version)" = "characterize $version" ]
+    man -w characterize-sched >out 2>&1
+    check "... with its manual page" out grep -q '^/usr/share/man/man1/characterize-sched.1' out
+fi
+
 apt_get install linux-headers-amd64 /try/characterize-dkms_*.deb
 status=$?
 [ "$status" -eq 0 ] || cat /var/lib/dkms/characterize/*/build/make.log >>apt.log
@@ -79,11 +89,13 @@ check "... for that kernel" out grep -q "^vermagic: *$kernel " out
 check "only root may open its device" "" grep -q 'MODE="0600"' /lib/udev/rules.d/60-characterize.rules
 check "it is not loaded" /proc/modules [ ! -e /sys/module/characterize ]
 
-dpkg --verify characterize libcharacterize0 libcharacterize-dev characterize-dkms >out 2>&1
+# shellcheck disable=SC2086 # perhaps nothing
+dpkg --verify characterize libcharacterize0 libcharacterize-dev characterize-dkms $sched >out 2>&1
 check "what is installed is what the packages hold" out [ ! -s out ]
 
-apt_get purge characterize libcharacterize0 libcharacterize-dev characterize-dkms
-check "apt purges all four" apt.log [ "$?" -eq 0 ]
+# shellcheck disable=SC2086
+apt_get purge characterize libcharacterize0 libcharacterize-dev characterize-dkms $sched
+check "apt purges all of them" apt.log [ "$?" -eq 0 ]
 files | grep characterize >left
 check "no file of theirs is left" left [ ! -s left ]
 apt_get autoremove --purge -o APT::AutoRemove::RecommendsImportant=false -o APT::AutoRemove::SuggestsImportant=false \

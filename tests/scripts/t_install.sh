@@ -29,6 +29,10 @@ for program in characterize characterize-simulate characterize-profile; do
     check "$program is there" "$tmp/log" [ -x "$base/bin/$program" ]
     check "... and its manual page" "$tmp/log" [ -s "$base/share/man/man1/$program.1" ]
 done
+if [ -x "$out/characterize-sched" ]; then
+    check "characterize-sched and its manual page are there" "$tmp/log" test -x "$base/bin/characterize-sched" -a \
+        -s "$base/share/man/man1/characterize-sched.1"
+fi
 if command -v pandoc >/dev/null 2>&1; then
     for page in $("$root/scripts/manual.sh" --list); do
         [ -s "$base/share/man/man5/$page.5" ] || echo "$page.5 is missing"
