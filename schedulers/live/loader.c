@@ -39,11 +39,21 @@ struct live_scheduler {
     char said[600]; /* the first line of libbpf that is not for debugging */
 };
 
+/* CHARACTERIZE_SCHED_FAULT, for tests of what the kernel does then. */
+static policy_u32 wanted_fault(void)
+{
+    const char *fault = getenv("CHARACTERIZE_SCHED_FAULT");
+    if (fault == NULL)
+        return LIVE_FAULT_NONE;
+    return strcmp(fault, "stall") == 0 ? LIVE_FAULT_STALL : strcmp(fault, "error") == 0 ? LIVE_FAULT_ERROR : 0;
+}
+
 int live_config_here(struct live_config *config, struct machine_error *err)
 {
     struct cpu_view view;
     cpu_view_read("/sys", &view);
     config->first_wide = 0;
+    config->fault = wanted_fault();
     config->n_cpus = config->n_cores = 0;
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
         if (cpu < LIVE_CPUS_MAX)

@@ -308,12 +308,18 @@ static void decision_ends(const u64 *begun)
 /* The time from here to the end of the function is that of a decision. */
 #define TIMED const u64 begun __attribute__((cleanup(decision_ends), unused)) = decision_begins()
 
+static bool is_victim(const struct task_struct *p)
+{
+    return config.fault != LIVE_FAULT_NONE && p->comm[0] == 'v' && p->comm[1] == 'i' && p->comm[2] == 'c' &&
+           p->comm[3] == 't' && p->comm[4] == 'i' && p->comm[5] == 'm' && p->comm[6] == 0;
+}
+
 SEC("struct_ops/live_select_cpu")
 s32 BPF_PROG(live_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
 {
     TIMED;
     struct task *t = task_of(p);
-    const s32 cpu = t != 0 ? idle_for(p, t, prev_cpu) : -1;
+    const s32 cpu = t != 0 && !is_victim(p) ? idle_for(p, t, prev_cpu) : -1;
     if (cpu < 0)
         return prev_cpu;
     scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, config.slice_ns, 0);
@@ -349,6 +355,11 @@ void BPF_PROG(live_enqueue, struct task_struct *p, u64 flags)
     /* threads of the kernel that belong to a CPU, first */
     if (t == 0 || (p->flags & PF_KTHREAD && p->nr_cpus_allowed == 1)) {
         scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, config.slice_ns, flags);
+        return;
+    }
+    if (is_victim(p)) {
+        if (config.fault == LIVE_FAULT_ERROR)
+            scx_bpf_dsq_insert(p, LIVE_CLASSES, config.slice_ns, flags);
         return;
     }
     const u64 queue = queue_of(p, t);

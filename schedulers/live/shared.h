@@ -16,10 +16,14 @@ enum { LIVE_MARK_NONE, LIVE_MARK_PHASE, LIVE_MARK_HELD };
 /* prctl() with this is how a task says it (include/characterize/mark.h). "AVXW", no option of Linux's own. */
 enum { LIVE_PRCTL = 0x41565857 };
 
+/* What becomes of tasks that are called "victim", in tests: nothing; they are forgotten; their queue does not exist. */
+enum { LIVE_FAULT_NONE, LIVE_FAULT_STALL, LIVE_FAULT_ERROR };
+
 /* Set before the program is loaded. */
 struct live_config {
     policy_u32 specialize, marks; /* whether */
     policy_u32 timed;             /* whether decisions are timed */
+    policy_u32 fault;             /* LIVE_FAULT_...: what a test wants to go wrong */
     policy_u32 n_cpus;            /* the highest number of a CPU, and 1 */
     policy_u32 n_cores;           /* physical cores that are online */
     policy_u32 first_wide;        /* the core that is wide at first */

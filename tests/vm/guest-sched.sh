@@ -106,6 +106,9 @@ done >/tmp/cycles
 grep -v '^ok' /tmp/cycles | head -n 20
 ok "it came and went $CYCLES times" test "$(grep -c '^ok' /tmp/cycles)" -eq $((3 * CYCLES))
 
+# shellcheck source=tests/vm/guest-sched-safety.sh
+. /guest-sched-safety.sh
+
 echo "== a CPU goes, at $(seconds) s"
 start "mode fair" --stats 1
 echo 0 >/sys/devices/system/cpu/cpu3/online
@@ -117,6 +120,13 @@ ok "... and says why" grep -q 'characterize-sched: a CPU came or went' "$log"
 ok "... Linux' own scheduler has taken over" becomes disabled
 start "with a CPU less" --mode specialize --source marks
 end "SIGHUP" HUP 0
+start "... and it comes back" --stats 1
+echo 1 >/sys/devices/system/cpu/cpu3/online
+wait "$sched"
+status=$?
+ok "... it ends with status $status" test "$status" -eq 1
+ok "... and says why" grep -q 'characterize-sched: a CPU came or went' "$log"
+ok "... Linux' own scheduler has taken over" becomes disabled
 
 echo "== kernel log begins"
 dmesg

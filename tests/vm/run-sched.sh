@@ -26,7 +26,9 @@ kernel=$(newest_of "$wanted")
 builder=none # the release's own apt fetches the image; nothing is built
 fetch_image
 build_program sched_checks
-begin_root "$OUT/characterize-sched" "$work/sched_checks"
+build_program sched_places
+begin_root "$OUT/characterize-sched" "$work/sched_checks" "$work/sched_places"
+cp tests/vm/guest-sched-safety.sh "$root/"
 # of the processor that the virtual machine shows (lib.sh)
 sed '2s/$/\n  "family": 6, "model": 85, "stepping": 4,/' tests/support/xeon-gold-6130.export.json >"$root/export.json"
 # the terminal of --monitor
