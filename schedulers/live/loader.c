@@ -48,12 +48,34 @@ static policy_u32 wanted_fault(void)
     return strcmp(fault, "stall") == 0 ? LIVE_FAULT_STALL : strcmp(fault, "error") == 0 ? LIVE_FAULT_ERROR : 0;
 }
 
+/* The NUMA nodes that have CPUs, in the order of their numbers; without any, all are of one. */
+static void find_nodes(struct live_config *config, const struct cpu_view *view)
+{
+    struct cpu_mask nodes, cpus;
+    config->n_nodes = 0;
+    memset(config->node_of, 0, sizeof(config->node_of));
+    (void)cpu_read_list("/sys", &nodes, "devices/system/node/online");
+    for (int node = 0; node < CPU_LIMIT; node++) {
+        bool has_cpus = false;
+        if (!cpu_mask_has(&nodes, node) || !cpu_read_list("/sys", &cpus, "devices/system/node/node%d/cpulist", node))
+            continue;
+        for (int cpu = 0; cpu < LIVE_CPUS_MAX; cpu++)
+            if (cpu_mask_has(&cpus, cpu) && cpu_mask_has(&view->online, cpu)) {
+                has_cpus = true;
+                config->node_of[cpu] = config->n_nodes < LIVE_NODES_MAX ? config->n_nodes : LIVE_NODES_MAX - 1;
+            }
+        config->n_nodes += has_cpus;
+    }
+    config->n_nodes = config->n_nodes > LIVE_NODES_MAX ? LIVE_NODES_MAX : config->n_nodes > 0 ? config->n_nodes : 1;
+}
+
 int live_config_here(struct live_config *config, struct machine_error *err)
 {
     struct cpu_view view;
     cpu_view_read("/sys", &view);
     config->first_wide = 0;
     config->fault = wanted_fault();
+    find_nodes(config, &view);
     config->n_cpus = config->n_cores = 0;
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
         if (cpu < LIVE_CPUS_MAX)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A scheduler for Linux' sched_ext (doc/scheduler.md). Tasks wait in one queue for each class, in the order of a
- * virtual time that is comparable across CPUs and charged by the clock. Mode fair has one class; mode specialize keeps
- * tasks that are marked as wide on wide cores (policy.h; Gottschlag's dissertation, 6.2), which others fill.
+ * A scheduler for Linux' sched_ext (doc/scheduler.md). Tasks wait in a queue for each class and NUMA node, in the order
+ * of a virtual time that is comparable across CPUs and charged by the clock. Mode fair has one class; mode specialize
+ * keeps tasks that are marked as wide on wide cores (policy.h; Gottschlag's dissertation, 6.2), which others fill.
  */
 #include "schedulers/live/kernel.h"
 #include "schedulers/live/shared.h"
@@ -53,6 +53,23 @@ static u64 clock_of[LIVE_CPUS_MAX];
          *at_##cpu = (bpf_iter_num_new(&it_##cpu, 0, (int)config.n_cpus), &it_##cpu);                                  \
          at_##cpu != 0; at_##cpu = 0)                                                                                  \
         for (int *cpu; (cpu = bpf_iter_num_next(&it_##cpu)) != 0;)
+
+#define FOR_EACH_NODE(node)                                                                                            \
+    for (struct bpf_iter_num it_##node __attribute__((cleanup(bpf_iter_num_destroy))),                                 \
+         *at_##node = (bpf_iter_num_new(&it_##node, 0, (int)config.n_nodes), &it_##node);                              \
+         at_##node != 0; at_##node = 0)                                                                                \
+        for (int *node; (node = bpf_iter_num_next(&it_##node)) != 0;)
+
+static u32 node_of(s32 cpu)
+{
+    return config.n_nodes > 1 ? config.node_of[(u32)cpu % LIVE_CPUS_MAX] % LIVE_NODES_MAX : 0;
+}
+
+/* The number of the queue of a class on a node, as the kernel knows it. */
+static u64 dsq_of(u64 class, u32 node)
+{
+    return node * LIVE_CLASSES + class;
+}
 
 static bool before(u64 a, u64 b)
 {
@@ -108,18 +125,27 @@ static u64 vtime_there(struct task_struct *p)
     return found ? furthest : now_vtime;
 }
 
-/* An idle CPU of a kind that a task may use, taken; -1: there is none. */
+/* An idle CPU of a kind that a task may use, taken, of a node unless that is `any`; -1: there is none. */
+static s32 take_idle_there(struct task_struct *p, bool wide, u32 node, bool any)
+{
+    s32 taken = -1;
+    FOR_EACH_CPU(cpu)
+    if (taken < 0 && (any || node_of(*cpu) == node) && cpu_is_wide((u32)*cpu) == wide &&
+        bpf_cpumask_test_cpu((u32)*cpu, p->cpus_ptr) && scx_bpf_test_and_clear_cpu_idle(*cpu))
+        taken = *cpu;
+    return taken;
+}
+
+/* The same: the first one, one on the task's node, one elsewhere. */
 static s32 take_idle(struct task_struct *p, bool wide, s32 first)
 {
     s32 taken = -1;
     if (first >= 0 && cpu_is_wide((u32)first) == wide && bpf_cpumask_test_cpu((u32)first, p->cpus_ptr) &&
         scx_bpf_test_and_clear_cpu_idle(first))
         return first;
-    FOR_EACH_CPU(cpu)
-    if (taken < 0 && cpu_is_wide((u32)*cpu) == wide && bpf_cpumask_test_cpu((u32)*cpu, p->cpus_ptr) &&
-        scx_bpf_test_and_clear_cpu_idle(*cpu))
-        taken = *cpu;
-    return taken;
+    if (config.n_nodes > 1)
+        taken = take_idle_there(p, wide, node_of(scx_bpf_task_cpu(p)), false);
+    return taken >= 0 ? taken : take_idle_there(p, wide, 0, true);
 }
 
 /* An idle CPU for a task: of its own kind; for those that are not wide, any. */
@@ -130,6 +156,8 @@ static s32 idle_for(struct task_struct *p, const struct task *t, s32 first)
         const s32 cpu = take_idle(p, wide, first);
         if (cpu >= 0 || wide)
             return cpu;
+    } else if (config.n_nodes > 1) {
+        return take_idle(p, false, first);
     } else if (first >= 0 && bpf_cpumask_test_cpu((u32)first, p->cpus_ptr) && scx_bpf_test_and_clear_cpu_idle(first)) {
         return first;
     }
@@ -266,6 +294,14 @@ static s32 idle_other_cpu(void)
     return wide_idles ? -1 : found;
 }
 
+static bool wide_waits(void)
+{
+    bool found = false;
+    FOR_EACH_NODE(node)
+    found = found || scx_bpf_dsq_nr_queued(dsq_of(LIVE_WIDE, (u32)*node)) > 0;
+    return found;
+}
+
 /* The core of this CPU changes its kind, if that is better. */
 static void consider_kind(u32 cpu)
 {
@@ -276,7 +312,7 @@ static void consider_kind(u32 cpu)
     const struct policy_loads l = {loads[LIVE_WIDE] > 0 ? (u64)loads[LIVE_WIDE] : 0,
                                    loads[LIVE_OTHER] > 0 ? (u64)loads[LIVE_OTHER] : 0, n_wide, config.n_cores - n_wide};
     const bool was = wide_core[core];
-    const s32 idle = l.other_cores > 1 && scx_bpf_dsq_nr_queued(LIVE_WIDE) > 0 ? idle_other_cpu() : -1;
+    const s32 idle = l.other_cores > 1 && wide_waits() ? idle_other_cpu() : -1;
     if (was ? policy_narrows(&l) : policy_widens(&l, idle >= 0)) {
         if (__sync_val_compare_and_swap(&changed_at, at, now) != at)
             return;
@@ -359,11 +395,11 @@ void BPF_PROG(live_enqueue, struct task_struct *p, u64 flags)
     }
     if (is_victim(p)) {
         if (config.fault == LIVE_FAULT_ERROR)
-            scx_bpf_dsq_insert(p, LIVE_CLASSES, config.slice_ns, flags);
+            scx_bpf_dsq_insert(p, LIVE_CLASSES * LIVE_NODES_MAX, config.slice_ns, flags);
         return;
     }
     const u64 queue = queue_of(p, t);
-    scx_bpf_dsq_insert_vtime(p, queue, config.slice_ns, vtime, flags);
+    scx_bpf_dsq_insert_vtime(p, dsq_of(queue, node_of(scx_bpf_task_cpu(p))), config.slice_ns, vtime, flags);
     const s32 idle = idle_for(p, t, -1);
     if (idle >= 0)
         scx_bpf_kick_cpu(idle, SCX_KICK_IDLE);
@@ -373,16 +409,16 @@ void BPF_PROG(live_enqueue, struct task_struct *p, u64 flags)
         scx_bpf_kick_cpu(scx_bpf_task_cpu(p), 0);
 }
 
-/* Runs the first of a queue that may run here, unless `than` comes before it; with `stray`, the first of those that no
- * CPU of the queue's kind serves any more. Returns whether it did. */
-static bool take(u64 queue, s32 cpu, struct task_struct *than, bool stray)
+/* Runs the first of a class's queue on a node that may run here, unless `than` comes before it; with `stray`, the first
+ * of those that no CPU of the queue's kind serves any more. Returns whether it did. */
+static bool take_from(u64 class, u32 node, s32 cpu, struct task_struct *than, bool stray)
 {
     struct bpf_iter_scx_dsq it;
     struct task_struct *p;
     bool taken = false;
-    if (bpf_iter_scx_dsq_new(&it, queue, 0) == 0) {
+    if (bpf_iter_scx_dsq_new(&it, dsq_of(class, node), 0) == 0) {
         while ((p = bpf_iter_scx_dsq_next(&it)) != 0) {
-            if (!bpf_cpumask_test_cpu((u32)cpu, p->cpus_ptr) || (stray && may_use_kind(p, queue == LIVE_WIDE)))
+            if (!bpf_cpumask_test_cpu((u32)cpu, p->cpus_ptr) || (stray && may_use_kind(p, class == LIVE_WIDE)))
                 continue;
             if (than != 0 && !before(p->scx.dsq_vtime, than->scx.dsq_vtime))
                 break;
@@ -393,6 +429,57 @@ static bool take(u64 queue, s32 cpu, struct task_struct *than, bool stray)
         }
     }
     bpf_iter_scx_dsq_destroy(&it);
+    return taken;
+}
+
+/* The virtual time of the first of such a queue that may run here; false: there is none. */
+static bool first_of(u64 class, u32 node, s32 cpu, u64 *vtime)
+{
+    struct bpf_iter_scx_dsq it;
+    struct task_struct *p;
+    bool found = false;
+    if (bpf_iter_scx_dsq_new(&it, dsq_of(class, node), 0) == 0)
+        while (!found && (p = bpf_iter_scx_dsq_next(&it)) != 0)
+            if (bpf_cpumask_test_cpu((u32)cpu, p->cpus_ptr)) {
+                *vtime = p->scx.dsq_vtime;
+                found = true;
+            }
+    bpf_iter_scx_dsq_destroy(&it);
+    return found;
+}
+
+/* The node whose tasks of a class come first: the CPU's own, unless the first of another one, which moves then, is
+ * behind what runs here or would by more than a slice. */
+static u32 node_to_serve(u64 class, s32 cpu, const struct task_struct *than)
+{
+    const u32 own = node_of(cpu);
+    u64 least = 0, vtime;
+    u32 best = own;
+    bool found = first_of(class, own, cpu, &least);
+    if (than != 0 && (!found || before(than->scx.dsq_vtime, least))) {
+        least = than->scx.dsq_vtime;
+        found = true;
+    }
+    least -= config.slice_ns;
+    FOR_EACH_NODE(node)
+    if ((u32)*node != own && first_of(class, (u32)*node, cpu, &vtime) && (!found || before(vtime, least))) {
+        best = (u32)*node;
+        least = vtime;
+        found = true;
+    }
+    return best;
+}
+
+/* take_from() of the node that comes first; of strays, any. */
+static bool take(u64 class, s32 cpu, struct task_struct *than, bool stray)
+{
+    bool taken = false;
+    if (config.n_nodes < 2)
+        return take_from(class, 0, cpu, than, stray);
+    if (!stray)
+        return take_from(class, node_to_serve(class, cpu, than), cpu, than, false);
+    FOR_EACH_NODE(node)
+    taken = taken || take_from(class, (u32)*node, cpu, than, true);
     return taken;
 }
 
@@ -539,8 +626,13 @@ s32 BPF_PROG(live_init)
         wide_core[first % LIVE_CPUS_MAX] = 1;
         n_wide = state.wide_cores = 1;
     }
-    const s32 status = scx_bpf_create_dsq(LIVE_OTHER, -1);
-    return status != 0 ? status : scx_bpf_create_dsq(LIVE_WIDE, -1);
+    s32 status = 0;
+    FOR_EACH_NODE(node)
+    {
+        status = status != 0 ? status : scx_bpf_create_dsq(dsq_of(LIVE_OTHER, (u32)*node), -1);
+        status = status != 0 ? status : scx_bpf_create_dsq(dsq_of(LIVE_WIDE, (u32)*node), -1);
+    }
+    return status;
 }
 
 SEC("struct_ops/live_exit")

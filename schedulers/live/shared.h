@@ -5,8 +5,8 @@
 
 #include "schedulers/policy.h"
 
-/* Logical CPUs, by their numbers; larger machines are refused. */
-enum { LIVE_CPUS_MAX = 1024 };
+/* Logical CPUs, by their numbers; larger machines are refused. NUMA nodes: CPUs of more share the last one's queues. */
+enum { LIVE_CPUS_MAX = 1024, LIVE_NODES_MAX = 32 };
 
 /* Classes of tasks. */
 enum { LIVE_OTHER, LIVE_WIDE, LIVE_CLASSES, LIVE_NOTHING = LIVE_CLASSES };
@@ -27,8 +27,10 @@ struct live_config {
     policy_u32 n_cpus;            /* the highest number of a CPU, and 1 */
     policy_u32 n_cores;           /* physical cores that are online */
     policy_u32 first_wide;        /* the core that is wide at first */
+    policy_u32 n_nodes;           /* NUMA nodes with CPUs that are online, at least 1 */
     policy_u64 slice_ns;
     policy_u32 core_of[LIVE_CPUS_MAX]; /* the first CPU of a CPU's core; LIVE_CPUS_MAX: it is offline */
+    policy_u32 node_of[LIVE_CPUS_MAX]; /* from 0 */
 };
 
 /* Since the start, of each CPU and class, and of each task. */

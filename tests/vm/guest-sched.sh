@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # /init of the virtual machine for make test-vm-sched: characterize-sched with 6 CPUs of 3 cores, of which the last,
-# CPUs 4 and 5, is wide at first. Settings: CYCLES, LOAD (seconds).
+# CPUs 4 and 5, is wide at first. Settings: CYCLES, LOAD (seconds). With 'nodes' among the kernel's parameters there are
+# two NUMA nodes of 4 CPUs, and tasks on them are all that is tried.
 # shellcheck source=tests/vm/guest_lib.sh
 . /guest_lib.sh
 state=/sys/kernel/sched_ext/state
@@ -56,9 +57,28 @@ shown() {
     ok "$name" test "$status" -eq 0
 }
 
+the_end() {
+    echo "== kernel log begins"
+    dmesg
+    echo "== kernel log ends"
+    echo "== guest done after $(cut -d ' ' -f 1 /proc/uptime) s"
+    poweroff -f
+}
+
 echo "== before the module: none is loaded"
 echo "characterize: the test begins" >/dev/kmsg
 echo "$(uname -r), $(nproc) CPUs, $(cat "$state")"
+
+if [ -n "${nodes:-}" ]; then
+    ok "there are two nodes" test "$(cat /sys/devices/system/node/online)" = 0-1
+    for mode in fair specialize; do
+        start "mode $mode" --mode "$mode" --source marks --stats 1
+        shown "... tasks on two nodes" sched_places nodes 6
+        shown "... affinity" sched_places affinity 2
+        end "SIGTERM" TERM 0
+    done
+    the_end
+fi
 
 echo "== fair, at $(seconds) s"
 start "mode fair" --stats 1 --tasks 2
@@ -128,8 +148,4 @@ ok "... it ends with status $status" test "$status" -eq 1
 ok "... and says why" grep -q 'characterize-sched: a CPU came or went' "$log"
 ok "... Linux' own scheduler has taken over" becomes disabled
 
-echo "== kernel log begins"
-dmesg
-echo "== kernel log ends"
-echo "== guest done after $(cut -d ' ' -f 1 /proc/uptime) s"
-poweroff -f
+the_end

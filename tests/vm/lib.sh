@@ -197,15 +197,17 @@ end_root() {
     rm -rf "$root" "$work/dkms"
 }
 
-# Boots, with $parameters of the kernel besides, for at most $seconds. Sets $qemu.
+# Boots, with $parameters of the kernel and $devices of QEMU besides, for at most $seconds. Sets $qemu.
 # no_timer_check: on a busy host the emulated timer can be too late for the kernel's own check of it, and it panics.
 # oops=panic: nothing goes on after a fault; -no-reboot: and the machine ends
 boot() {
     rm -f "$work/serial.log"
+    # shellcheck disable=SC2086 # options
     timeout -k 5 "${VM_TIMEOUT:-$seconds}" \
         qemu-system-x86_64 -nodefaults -no-user-config -display none -serial "file:$work/serial.log" -no-reboot \
         -m 512 -machine "${VM_MACHINE:-q35}" -accel "tcg,thread=${VM_TCG:-multi}" \
         -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
+        ${devices:-} \
         -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
         -append "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic tsc=reliable no_timer_check \
 log_buf_len=8M ${parameters:-}" \

@@ -44,10 +44,19 @@ seconds=$((300 + ${VM_CYCLES:-10} * 10 + ${VM_LOAD:-10} * 2))
 # with a thread for each CPU, QEMU 7.2 crashes the guest where the kernel rewrites code of BPF
 VM_TCG=single
 VM_CPUS=6,sockets=1,cores=3,threads=2
-boot_until_started
-wait "$qemu"
-status=$?
-[ "$status" -eq 0 ] || fail "QEMU's exit status $status (124: out of time)" "$work/qemu.log"
-judge
+run_guest() {
+    boot_until_started
+    wait "$qemu"
+    status=$?
+    [ "$status" -eq 0 ] || fail "QEMU's exit status $status (124: out of time)" "$work/qemu.log"
+    judge
+}
+run_guest
+echo "== two NUMA nodes"
+VM_CPUS=8,sockets=2,cores=2,threads=2
+parameters=nodes=2
+devices='-object memory-backend-ram,id=m0,size=256M -object memory-backend-ram,id=m1,size=256M
+    -numa node,nodeid=0,cpus=0-3,memdev=m0 -numa node,nodeid=1,cpus=4-7,memdev=m1'
+run_guest
 echo "kernel $kernel, $(($(date +%s) - begin)) s"
 finish

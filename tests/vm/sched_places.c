@@ -106,6 +106,48 @@ static int affinity(double seconds)
     return judge(t, BUSY, "affinity");
 }
 
+/* Twelve busy tasks on two nodes of four CPUs, of which ten begin on the first one: they get the same CPU time, and
+ * seldom change their node. */
+static int nodes(double seconds)
+{
+    enum { TASKS = 12, PER_NODE = 4 };
+    struct tale *t = mmap(NULL, TASKS * sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    double least = 1e9, most = 0;
+    unsigned moves = 0;
+    for (int i = 0; i < TASKS; i++)
+        if (fork() == 0) {
+            cpu_set_t set;
+            CPU_ZERO(&set);
+            for (int k = 0; k < PER_NODE; k++)
+                CPU_SET((i < 10 ? 0 : PER_NODE) + k, &set);
+            (void)sched_setaffinity(0, sizeof(set), &set);
+            for (int k = 0; k < 2 * PER_NODE; k++)
+                CPU_SET(k, &set);
+            usleep(200000);
+            (void)sched_setaffinity(0, sizeof(set), &set);
+            struct timespec used;
+            int node = sched_getcpu() / PER_NODE;
+            for (const double end = now() + seconds; now() < end;) {
+                const int at = sched_getcpu() / PER_NODE;
+                t[i].looks += at != node;
+                node = at;
+            }
+            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+            t[i].longest = (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+            _exit(0);
+        }
+    while (wait(NULL) > 0)
+        ;
+    for (int i = 0; i < TASKS; i++) {
+        least = t[i].longest < least ? t[i].longest : least;
+        most = t[i].longest > most ? t[i].longest : most;
+        moves += t[i].looks;
+    }
+    printf("%d tasks had %.2f to %.2f s each in %.1f s, and changed their node %u times\n", TASKS, least, most, seconds,
+           moves);
+    return least < 0.8 * most || moves > 20 * TASKS * seconds;
+}
+
 static void put(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -220,7 +262,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*check)(double amount);
-    } checks[] = {{"affinity", affinity}, {"cpuset", cpuset}, {"pipe", pipes}, {"messaging", messaging}};
+    } checks[] = {
+        {"affinity", affinity}, {"cpuset", cpuset}, {"nodes", nodes}, {"pipe", pipes}, {"messaging", messaging}};
     for (size_t i = 0; argc == 3 && i < sizeof(checks) / sizeof(checks[0]); i++)
         if (strcmp(checks[i].name, argv[1]) == 0)
             return checks[i].check(atof(argv[2])) != 0;
