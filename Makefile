@@ -242,7 +242,7 @@ test-vm-soak: all
 test-vm-quiet: all
 	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-quiet.sh
 
-## test-vm-sched  characterize-sched on a kernel with sched_ext in QEMU: shares, wide cores, how it ends; a minute
+## test-vm-sched  characterize-sched on a kernel with sched_ext in QEMU: shares, wide cores, faults, how it ends; 3 minutes
 test-vm-sched: all
 	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-sched.sh
 

@@ -5,7 +5,7 @@
 # 3 cores. What the guest printed stays in build/vm/guest.log. Ends with 'N passed, N failed, N skipped'.
 #
 # Environment: OUT, where the program is; VM_KERNEL, a suite of Debian (trixie-backports); VM_TIMEOUT, VM_MIRROR as for
-# run-qemu.sh; VM_CYCLES (10) times that it is loaded; VM_LOAD (10) seconds of load.
+# run-qemu.sh; VM_CYCLES (5) times that it is loaded; VM_LOAD (5) seconds of load.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -27,7 +27,8 @@ builder=none # the release's own apt fetches the image; nothing is built
 fetch_image
 build_program sched_checks
 build_program sched_places
-begin_root "$OUT/characterize-sched" "$work/sched_checks" "$work/sched_places"
+# shellcheck disable=SC2046 # nothing or one name
+begin_root "$OUT/characterize-sched" "$work/sched_checks" "$work/sched_places" $(command -v perf)
 cp tests/vm/guest-sched-safety.sh "$root/"
 # of the processor that the virtual machine shows (lib.sh)
 sed '2s/$/\n  "family": 6, "model": 85, "stepping": 4,/' tests/support/xeon-gold-6130.export.json >"$root/export.json"
@@ -36,11 +37,11 @@ mkdir -p "$root/lib/terminfo/l"
 cp -L /lib/terminfo/l/linux "$root/lib/terminfo/l/" || skip_all "no /lib/terminfo/l/linux (package ncurses-base)"
 guest=tests/vm/guest-sched.sh
 end_root <<SETTINGS
-CYCLES=${VM_CYCLES:-10}
-LOAD=${VM_LOAD:-10}
+CYCLES=${VM_CYCLES:-5}
+LOAD=${VM_LOAD:-5}
 SETTINGS
 
-seconds=$((300 + ${VM_CYCLES:-10} * 10 + ${VM_LOAD:-10} * 2))
+seconds=$((300 + ${VM_CYCLES:-5} * 10 + ${VM_LOAD:-5} * 2))
 # with a thread for each CPU, QEMU 7.2 crashes the guest where the kernel rewrites code of BPF
 VM_TCG=single
 VM_CPUS=6,sockets=1,cores=3,threads=2
