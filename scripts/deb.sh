@@ -4,8 +4,9 @@
 # Usage: deb.sh FOLDER      (make deb)
 #
 # Builds the Debian packages into FOLDER: characterize, libcharacterize0, libcharacterize-dev, characterize-dkms, and
-# characterize-sched, where the compiler of BPF and libbpf are. They are built of what is committed, in a tree of its own (FOLDER/tree); without Git, of the files that are here. The same
-# commit yields the same bytes. Ends with lintian, where that is installed.
+# characterize-sched, where the compiler of BPF and libbpf are. They are built of what is committed, in a tree of its
+# own (FOLDER/tree); without Git, of the files that are here. The same commit yields the same bytes. Ends with lintian,
+# where that is installed.
 # Exit status: 0 if they are built and clean, 1 if not, 3 if a package that this needs is missing.
 set -u
 
@@ -43,8 +44,8 @@ if [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$(pwd -P)" ]; then
 else
     # what the build and this script leave, .gitignore names
     tar -c --exclude=./build --exclude='./build-*' --exclude='*.o' --exclude='./libcharacterize.*' \
-        --exclude=./characterize --exclude=./characterize-simulate --exclude=./characterize-profile --exclude=./characterize-sched \
-        --exclude=./.git . | tar -x -C "$tree" || exit 1
+        --exclude=./characterize --exclude=./characterize-simulate --exclude=./characterize-profile \
+        --exclude=./characterize-sched --exclude=./.git . | tar -x -C "$tree" || exit 1
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(stat -c %Y CHANGELOG.md)}
 fi
 export SOURCE_DATE_EPOCH

@@ -15,6 +15,6 @@ void monitor_end(struct monitor *m);
 /* True: it shows what it has, and wants no newer sample. */
 bool monitor_paused(const struct monitor *m);
 
-/* Does what keys request, and draws; call it ten times a second. `title` is the first line. True: go on; false: quit. */
+/* Does what keys request, and draws; call it ten times a second. `title` is the first line. False: it is to end. */
 bool monitor_show(struct monitor *m, const struct sched_options *o, const char *title,
                   const volatile struct live_state *state, struct sched_sample *sample);
