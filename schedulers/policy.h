@@ -124,6 +124,37 @@ static inline policy_u64 policy_slice_lost_ns(const struct policy_turbos *t, con
                           s->stalled);
 }
 
+/* ---- the level that a task asked for itself (G 7.4.1) ---- */
+
+/*
+ * By the instructions that a slice had of each width: those of 256 and of 512 bits are taken for heavy ones, as
+ * registers do not tell; level: what a width can cause at most.
+ */
+static inline policy_u32 policy_own_level(const policy_u32 level[2], policy_u64 n_256, policy_u64 n_512)
+{
+    const policy_u32 by_256 = n_256 != 0 ? level[0] : 0, by_512 = n_512 != 0 ? level[1] : 0;
+    return by_256 > by_512 ? by_256 : by_512;
+}
+
+/*
+ * Where no instructions are counted: the highest level at or above which it spent half of its cycles. Half: assumed;
+ * what another task has left behind is the smaller part of a slice. Beside a sibling that is wide it errs, and nothing
+ * is compensated.
+ */
+static inline policy_u32 policy_level_held(const struct policy_slice *s, policy_u32 n_levels)
+{
+    policy_u64 cycles = 0, above = 0;
+    policy_u32 held = 0;
+    for (policy_u32 k = 0; k < POLICY_LEVELS_MAX; k++)
+        cycles += k < n_levels ? s->cycles[k] : 0;
+    for (policy_u32 k = POLICY_LEVELS_MAX - 1; k > 0; k--) {
+        above += k < n_levels ? s->cycles[k] : 0;
+        if (held == 0 && above != 0 && 2 * above >= cycles)
+            held = k;
+    }
+    return held;
+}
+
 /* The license level whose last user on the core pays for what a task with this own level lost (G 7.4.3). */
 static inline policy_u32 policy_payer_level(policy_u32 own)
 {

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schedulers/policy.h"
 #include "util/error.h"
 
 enum {
@@ -119,6 +120,10 @@ double sim_params_trigger(const struct sim_params *p, enum sim_class c);
 uint32_t sim_params_speed(struct sim_params *p, unsigned level, unsigned n);
 /* True: level 0 was measured with exactly n active cores. */
 bool sim_params_measured(const struct sim_params *p, unsigned n);
+/* The frequencies of all turbo levels: measured numbers of active cores with the same ones are one. *out is zero. */
+void sim_params_turbos(struct sim_params *p, struct policy_turbos *out);
+/* What code of 256 and of 512 bits can cause at most, light or heavy; 0 where the export does not say. */
+void sim_params_own_levels(const struct sim_params *p, policy_u32 level[2]);
 /*
  * The speed of code that waits for memory in a share of its cycles at `recorded` speed (0.1 MHz), in thousandths
  * (0 to 1000). Dissertation, eq. 4.3.

@@ -12,7 +12,7 @@ struct policy_call {
     struct policy_slice slice;
     struct {
         policy_u64 shorts, lost_ns, khz, between, slice_ideal_khz, slice_lost_ns;
-        policy_u32 inverse, widens, widens_idle, narrows, may_change, call_ends_phase;
+        policy_u32 inverse, own, held, widens, widens_idle, narrows, may_change, call_ends_phase;
     } result;
 };
 
@@ -26,6 +26,8 @@ static inline void policy_do(const struct policy_turbos *turbos, struct policy_c
     c->result.slice_ideal_khz = policy_ideal_khz(turbos, &c->slice, c->own);
     c->result.slice_lost_ns = policy_slice_lost_ns(turbos, &c->slice, c->own, c->slice.ns);
     c->result.inverse = policy_inverse(c->khz);
+    c->result.own = policy_own_level(&turbos->inverse[0][1], c->fast & 1, c->slow & 1); /* numbers like others */
+    c->result.held = policy_level_held(&c->slice, turbos->n_levels);
     c->result.widens = (policy_u32)policy_widens(&c->loads, 0);
     c->result.widens_idle = (policy_u32)policy_widens(&c->loads, 1);
     c->result.narrows = (policy_u32)policy_narrows(&c->loads);

@@ -98,8 +98,8 @@ struct dispatch {
     double cycles; /* all, 10^-7 */
     /* fair-subtract, fair-attribute */
     struct policy_turbos *turbos;
-    unsigned own_level[SIM_CLASSES]; /* of the registers that a class uses */
-    uint32_t *last_user;             /* by core and level; NULL: nobody is to pay */
+    policy_u32 own_level[2]; /* of registers of 256 and of 512 bits */
+    uint32_t *last_user;     /* by core and level; NULL: nobody is to pay */
     /* specialize */
     bool always; /* system calls end wide phases however short the others are */
     bool *wide;  /* by core */

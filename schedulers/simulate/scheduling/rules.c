@@ -6,54 +6,29 @@
 #include "schedulers/simulate/scheduling/dispatch.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the rules ---- */
 
-/* Registers do not distinguish heavy instructions from light ones: what their width can cause at most (G, 7.4.1). */
-static void find_own_levels(struct dispatch *d, const struct sim_params *p)
+/* The level that a class of code asks for at most. */
+static unsigned own_level(const struct dispatch *d, enum sim_class class)
 {
-    static const struct {
-        enum sim_class light, heavy;
-    } widths[] = {{SIM_256LIGHT, SIM_256HEAVY}, {SIM_512LIGHT, SIM_512HEAVY}};
-    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
-        int light = sim_params_demand(p, widths[i].light), heavy = sim_params_demand(p, widths[i].heavy);
-        int level = heavy > light ? heavy : light;
-        d->own_level[widths[i].light] = d->own_level[widths[i].heavy] = level > 0 ? (unsigned)level : 0;
-    }
-}
-
-/* One line for each turbo level: numbers of active cores with the same frequencies are the same one. False: out of
- * memory. */
-static bool find_turbo_levels(struct dispatch *d, struct sim_params *p)
-{
-    struct policy_turbos *t = d->turbos = calloc(1, sizeof(*t));
-    if (t == NULL)
-        return false;
-    t->n_levels = p->levels;
-    for (unsigned n = 1; n <= p->cores && t->n < POLICY_TURBOS_MAX; n++) {
-        policy_u32 *line = t->inverse[t->n];
-        if (!sim_params_measured(p, n))
-            continue;
-        for (unsigned level = 0; level < t->n_levels; level++)
-            line[level] = policy_inverse(100 * sim_params_speed(p, level, n));
-        if (t->n == 0 || memcmp(line, t->inverse[t->n - 1], t->n_levels * sizeof(*line)) != 0)
-            t->n++;
-    }
-    return true;
+    return policy_own_level(d->own_level, class == SIM_256LIGHT || class == SIM_256HEAVY,
+                            class == SIM_512LIGHT || class == SIM_512HEAVY);
 }
 
 /* Prepares the parameters of the processor that fair-subtract and fair-attribute know. False: out of memory. */
 static bool fair_init(struct dispatch *d, struct sim_params *p, bool attribute)
 {
     size_t n = (size_t)d->workload->n_cores * SIM_LEVELS_MAX;
-    find_own_levels(d, p);
+    sim_params_own_levels(p, d->own_level);
     d->last_user = attribute ? malloc(n * sizeof(*d->last_user)) : NULL;
     for (size_t i = 0; d->last_user != NULL && i < n; i++)
         d->last_user[i] = SIM_IDLE;
-    return find_turbo_levels(d, p) && (d->last_user != NULL || !attribute);
+    d->turbos = calloc(1, sizeof(*d->turbos));
+    if (d->turbos != NULL)
+        sim_params_turbos(p, d->turbos);
+    return d->turbos != NULL && (d->last_user != NULL || !attribute);
 }
 
 /* The last task on a core that could cause a level. */
@@ -71,7 +46,7 @@ static void note_user(struct dispatch *d, unsigned cpu)
 static bool fair_row(struct dispatch *d, unsigned cpu)
 {
     struct dispatch_cpu *c = &d->cpu[cpu];
-    unsigned level = d->own_level[d->task[c->task].row.class];
+    unsigned level = own_level(d, d->task[c->task].row.class);
     if (level > c->own) {
         c->own = level;
         note_user(d, cpu);
@@ -104,7 +79,7 @@ static int64_t fair_lost(struct dispatch *d, unsigned cpu, int64_t ps)
             d->task[user].penalty += lost;
     }
     note_user(d, cpu);
-    c->own = d->own_level[d->task[c->task].row.class]; /* if it goes on */
+    c->own = own_level(d, d->task[c->task].row.class); /* if it goes on */
     return lost;
 }
 

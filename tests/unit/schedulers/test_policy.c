@@ -168,6 +168,23 @@ TEST(nothing_counted)
     assert_int_equal(policy_khz(1000, 0), 0);
 }
 
+/* G, 7.4.1: what the widest instructions can cause at most; not counted, where half of the cycles were. */
+TEST(what_a_task_asked_for_itself)
+{
+    const policy_u32 level[2] = {1, 2}, odd[2] = {2, 0};
+    assert_int_equal(policy_own_level(level, 0, 0), 0);
+    assert_int_equal(policy_own_level(level, 1, 0), 1);
+    assert_int_equal(policy_own_level(level, 1, 1), 2);
+    assert_int_equal(policy_own_level(odd, 1, 1), 2);
+    const policy_u64 cycles[][4] = {{100, 0, 0, 0},  {51, 49, 0, 0}, {50, 50, 0, 1},
+                                    {50, 30, 20, 1}, {40, 0, 60, 2}, {0, 0, 0, 0}};
+    for (size_t i = 0; i < sizeof(cycles) / sizeof(cycles[0]); i++) {
+        const struct policy_slice s = {.cycles = {cycles[i][0], cycles[i][1], cycles[i][2]}};
+        assert_int_equal(policy_level_held(&s, 3), cycles[i][3]);
+        assert_int_equal(policy_level_held(&s, 1), 0);
+    }
+}
+
 /* F, eq. 7 and 9; the averages of 7.1.1. */
 TEST(unfairness_of_usenix_atc_2021)
 {
