@@ -102,7 +102,7 @@ $(BUILD)/%.bpf: %.bpf.c Makefile
 $(BUILD)/schedulers/live/loader.o: CPPFLAGS += -DLIVE_OBJECT='"$(BUILD)/schedulers/live/sched.bpf"'
 $(BUILD)/schedulers/live/loader.o: $(BUILD)/schedulers/live/sched.bpf
 $(OUT)/characterize-sched: $(SCHED_SRC:%.c=$(BUILD)/%.o) $(BUILD)/cli/messages.o $(INTERNAL)
-	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(INTERNAL) $(LIBBPF) -lelf -lz -ljansson -lncursesw -lm
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(INTERNAL) $(LIBBPF) -lelf -lz -lgsl -lgslcblas -ljansson -lncursesw -lm
 
 # the functions that it takes from schedulers/policy.h, in the kernel and here
 $(BUILD)/tests/sched/test_policy_bpf.o: CPPFLAGS += -DPOLICY_OBJECT='"$(BUILD)/tests/sched/policy.bpf"'

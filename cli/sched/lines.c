@@ -17,6 +17,17 @@ static void tell_counts(const char *name, const struct live_counts *c)
            1e-9 * (double)c->penalty_ns, c->dispatches, c->migrations);
 }
 
+static struct live_accounted accounted(const volatile struct live_state *s)
+{
+    struct live_accounted sum = {0};
+    for (int cpu = 0; cpu < LIVE_CPUS_MAX; cpu++) {
+        sum.unattributed_ns += s->accounted[cpu].unattributed_ns;
+        sum.uncounted_ns += s->accounted[cpu].uncounted_ns;
+        sum.throttled_cycles += s->accounted[cpu].throttled_cycles;
+    }
+    return sum;
+}
+
 static void tell_text(const struct sched_options *o, const volatile struct live_state *s,
                       const struct sched_sample *sample, size_t n_tasks)
 {
@@ -26,7 +37,14 @@ static void tell_text(const struct sched_options *o, const volatile struct live_
         tell_counts(sched_class_names[class], &sample->classes[class]);
     if (isfinite(sample->decision_ns))
         printf(" %.0f ns of decisions for each dispatch;", sample->decision_ns);
-    if (o->config.marks)
+    if (o->config.events != 0) {
+        const struct live_accounted a = accounted(s);
+        printf(" not attributed %.3f s, not counted %.3f s;", 1e-9 * (double)a.unattributed_ns,
+               1e-9 * (double)a.uncounted_ns);
+        if (o->config.events >> LIVE_THROTTLED & 1)
+            printf(" throttled %.3f million cycles;", 1e-6 * (double)a.throttled_cycles);
+    }
+    if (sched_classes(&o->config) > 1)
         printf(" phases ended: %llu by system calls, %llu by timeout;", s->phases_ended[0], s->phases_ended[1]);
     if (o->config.specialize)
         printf(" wide cores: %u of %u, %llu became wide, %llu other;", s->wide_cores, o->config.n_cores, s->widened,
@@ -78,7 +96,14 @@ static int tell_json(const struct sched_options *o, const volatile struct live_s
         json_lines_push(classes, row, &failed);
     }
     json_lines_put(root, "decision_ns", json_lines_rounded(sample->decision_ns, 6), &failed);
-    if (o->config.marks) {
+    if (o->config.events != 0) {
+        const struct live_accounted a = accounted(s);
+        json_lines_put_whole(root, "unattributed_ns", (json_int_t)a.unattributed_ns, &failed);
+        json_lines_put_whole(root, "uncounted_ns", (json_int_t)a.uncounted_ns, &failed);
+        if (o->config.events >> LIVE_THROTTLED & 1)
+            json_lines_put_whole(root, "throttled_cycles", (json_int_t)a.throttled_cycles, &failed);
+    }
+    if (sched_classes(&o->config) > 1) {
         json_lines_put_whole(root, "ended_by_call", (json_int_t)s->phases_ended[0], &failed);
         json_lines_put_whole(root, "ended_by_timeout", (json_int_t)s->phases_ended[1], &failed);
     }

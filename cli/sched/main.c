@@ -22,9 +22,15 @@ static const char help[] =
     "  --params EXPORT.json  What characterize --export json wrote on this processor; required\n"
     "  --modelled            Take an export that is computed from a model, too\n"
     "  --mode MODE           fair: the smallest virtual time first, charged by the clock (default)\n"
-    "                        specialize: and wide tasks on wide cores, which others fill; needs --source marks\n"
+    "                        subtract: but not for what other tasks' license levels cost it, by counters\n"
+    "                        attribute: and the last user of that level on the physical core pays for it\n"
+    "                        specialize: as fair, and wide tasks on wide cores, which others fill\n"
     "  --source SOURCE       Who is wide: none (nobody, default), marks (tasks that say so:\n"
-    "                        include/characterize/mark.h)\n"
+    "                        include/characterize/mark.h), counters (who runs 512-bit floating point; where that is\n"
+    "                        not counted, who spends half of its cycles at its license level)\n"
+    "  --cgroup PATH=MODE    Account tasks of a cgroup (/sys/fs/cgroup/...) by fair, subtract or attribute; the last "
+    "one\n"
+    "                        that has a task counts. Tasks that are accounted by fair do not pay, either\n"
     "  --slice-us N          Time for which a task keeps its CPU, 100 to 100000 (default: 6000)\n"
     "  --stats N             A line every N seconds, 1 to 3600\n"
     "  --tasks N             And of the N tasks that ran most since the last line, 0 to 1000 (default: 0)\n"
@@ -46,39 +52,67 @@ static int number(const char *option, const char *text, long lo, long hi, long *
     return DONE;
 }
 
+static const char *const accountings[] = {"fair", "subtract", "attribute"};
+
+static bool accounting_of(const char *text, policy_u32 *out)
+{
+    for (policy_u32 i = 0; i < sizeof(accountings) / sizeof(accountings[0]); i++)
+        if (strcmp(text, accountings[i]) == 0) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
 static int take_mode(const char *text, struct sched_options *o)
 {
-    if (strcmp(text, "subtract") == 0 || strcmp(text, "attribute") == 0)
-        return refuse(CANNOT,
-                      "--mode %s needs counters of license levels, which this version cannot read in the "
-                      "kernel; --mode fair and specialize work",
-                      text);
+    o->config.accounting = LIVE_FAIR;
     o->config.specialize = strcmp(text, "specialize") == 0;
-    return o->config.specialize || strcmp(text, "fair") == 0
+    return o->config.specialize || accounting_of(text, &o->config.accounting)
                ? DONE
-               : refuse(BAD_USAGE, "--mode %s: not one of: fair, specialize, subtract, attribute", text);
+               : refuse(BAD_USAGE, "--mode %s: not one of: fair, subtract, attribute, specialize", text);
 }
 
 static int take_source(const char *text, struct sched_options *o)
 {
-    if (strcmp(text, "counters") == 0 || strcmp(text, "state") == 0)
-        return refuse(CANNOT, "--source %s: this version cannot read them in the kernel; --source marks works", text);
+    if (strcmp(text, "state") == 0)
+        return refuse(CANNOT, "--source state: this version cannot read it in the kernel; --source marks works");
     o->config.marks = strcmp(text, "marks") == 0;
-    return o->config.marks || strcmp(text, "none") == 0
+    o->config.counted_wide = strcmp(text, "counters") == 0;
+    return o->config.marks || o->config.counted_wide || strcmp(text, "none") == 0
                ? DONE
                : refuse(BAD_USAGE, "--source %s: not one of: none, marks, counters, state", text);
+}
+
+/* PATH=MODE; the text is cut in two. */
+static int take_cgroup(char *text, struct sched_options *o)
+{
+    char *mode = strrchr(text, '=');
+    if (o->config.n_groups == LIVE_GROUPS_MAX)
+        return refuse(BAD_USAGE, "--cgroup %s: more than %d of them", text, LIVE_GROUPS_MAX);
+    if (mode == NULL || !accounting_of(mode + 1, &o->config.group_accounting[o->config.n_groups]))
+        return refuse(BAD_USAGE, "--cgroup %s: not PATH=fair, PATH=subtract or PATH=attribute", text);
+    *mode = '\0';
+    o->groups[o->config.n_groups++] = text;
+    return DONE;
 }
 
 /* -1: the program ends with DONE. */
 static int parse(int argc, char **argv, struct sched_options *o)
 {
-    static const struct option options[] = {
-        {"params", required_argument, NULL, 'p'},   {"modelled", no_argument, NULL, 'm'},
-        {"mode", required_argument, NULL, 'M'},     {"source", required_argument, NULL, 's'},
-        {"slice-us", required_argument, NULL, 'u'}, {"stats", required_argument, NULL, 'n'},
-        {"tasks", required_argument, NULL, 't'},    {"monitor", no_argument, NULL, 'w'},
-        {"json", no_argument, NULL, 'j'},           {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},        {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"params", required_argument, NULL, 'p'},
+                                            {"modelled", no_argument, NULL, 'm'},
+                                            {"mode", required_argument, NULL, 'M'},
+                                            {"source", required_argument, NULL, 's'},
+                                            {"cgroup", required_argument, NULL, 'c'},
+                                            {"slice-us", required_argument, NULL, 'u'},
+                                            {"stats", required_argument, NULL, 'n'},
+                                            {"tasks", required_argument, NULL, 't'},
+                                            {"monitor", no_argument, NULL, 'w'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {NULL, 0, NULL, 0}};
     int option, status = DONE;
     opterr = 0;
     while (status == DONE && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
@@ -94,6 +128,9 @@ static int parse(int argc, char **argv, struct sched_options *o)
             break;
         case 's':
             status = take_source(optarg, o);
+            break;
+        case 'c':
+            status = take_cgroup(optarg, o);
             break;
         case 'u':
             status = number("slice-us", optarg, 100, 100000, &o->slice_us);
@@ -125,8 +162,11 @@ static int parse(int argc, char **argv, struct sched_options *o)
         return refuse(BAD_USAGE, "--params EXPORT.json is required (--help)");
     if ((o->json || o->tasks > 0) && o->stats == 0)
         return refuse(BAD_USAGE, "--%s is about the lines of --stats N", o->json ? "json" : "tasks");
-    if (o->config.specialize && !o->config.marks)
-        return refuse(BAD_USAGE, "--mode specialize must know who is wide: --source marks");
+    if ((o->config.specialize || live_counters_needed(&o->config)) && !o->config.marks && !o->config.counted_wide)
+        return refuse(BAD_USAGE, "--%s must know who is wide: --source counters or marks",
+                      o->config.specialize                ? "mode specialize"
+                      : o->config.accounting == LIVE_FAIR ? "cgroup"
+                                                          : "mode subtract and attribute");
     if (o->monitor && o->stats > 0)
         return refuse(BAD_USAGE, "--monitor is a table, --stats prints lines: one of them");
     o->config.timed = o->stats > 0 || o->monitor;
@@ -137,7 +177,7 @@ static int parse(int argc, char **argv, struct sched_options *o)
 /* ---- the run ---- */
 
 /* Until a signal, a key, or the kernel ends it. */
-static int watch(const struct sched_options *o, const struct live_scheduler *scheduler, const char *title,
+static int watch(const struct sched_options *o, struct live_scheduler *scheduler, const char *title,
                  struct monitor *monitor, const sigset_t *signals)
 {
     const volatile struct live_state *state = live_state_of(scheduler);
@@ -149,6 +189,8 @@ static int watch(const struct sched_options *o, const struct live_scheduler *sch
     bool go_on = true;
     while (status == DONE && go_on && state->exit_kind == 0 && sigtimedwait(signals, NULL, &pause) < 0) {
         const double seconds = clock_seconds(CLOCK_MONOTONIC) - begin;
+        if (!live_take_records(scheduler))
+            status = refuse(FAILED, "cannot write records: %s", strerror(errno));
         const bool due = every > 0 && seconds >= next && (monitor == NULL || !monitor_paused(monitor));
         if (due) {
             next = every * (floor(seconds / every) + 1);
@@ -166,7 +208,8 @@ static int watch(const struct sched_options *o, const struct live_scheduler *sch
 }
 
 /* Loads it, and watches it. */
-static int schedule(struct sched_options *o, const struct live_params *params, const sigset_t *signals)
+static int schedule(struct sched_options *o, const struct live_params *params, const struct cpu_identity *here,
+                    const sigset_t *signals)
 {
     struct machine_error error;
     struct live_scheduler *scheduler = NULL;
@@ -175,12 +218,16 @@ static int schedule(struct sched_options *o, const struct live_params *params, c
     int status = o->monitor ? monitor_begin(&monitor) : DONE;
     if (status != DONE)
         return status;
-    const bool started = live_start(&o->config, &scheduler, &error) == MACHINE_OK;
+    const bool started = live_start(&o->config, params, here, o->groups, &scheduler, &error) == MACHINE_OK;
     if (started) {
         (void)snprintf(title, sizeof(title),
-                       "Scheduling   mode %s, %u CPUs, %u cores, slices of %ld us; tables of %s%s; %s ends it",
-                       o->config.specialize ? "specialize" : "fair", o->config.n_cpus, o->config.n_cores, o->slice_us,
-                       params->cpu, params->modelled ? " (MODELLED)" : "", o->monitor ? "q" : "Ctrl-C");
+                       "Scheduling   mode %s, %u CPUs, %u cores, slices of %ld us; tables of %s%s%s%s%s; %s ends it",
+                       o->config.specialize ? "specialize" : accountings[o->config.accounting], o->config.n_cpus,
+                       o->config.n_cores, o->slice_us, params->cpu, params->modelled ? " (MODELLED)" : "",
+                       live_without(scheduler)[0] != '\0' ? "; too few counters: without " : "",
+                       live_without(scheduler),
+                       getenv(LIVE_INJECT_NAME) != NULL && o->config.events != 0 ? "; counters are MADE UP" : "",
+                       o->monitor ? "q" : "Ctrl-C");
         if (!o->json && !o->monitor)
             messages_print(stdout, "%s", title);
         (void)fflush(stdout);
@@ -194,9 +241,9 @@ static int schedule(struct sched_options *o, const struct live_params *params, c
 
 int main(int argc, char **argv)
 {
+    static struct live_params params;
     struct sched_options o = {.slice_us = POLICY_SLICE / 1000};
     struct machine_error error;
-    struct live_params params;
     struct cpu_leaves leaves;
     struct cpu_identity here;
     sigset_t signals;
@@ -212,8 +259,8 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
-    if (live_params_read(o.params, o.modelled, &here, &params, &error) != MACHINE_OK ||
+    if (live_params_read(o.params, o.modelled, live_counters_needed(&o.config), &here, &params, &error) != MACHINE_OK ||
         live_config_here(&o.config, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
-    return schedule(&o, &params, &signals);
+    return schedule(&o, &params, &here, &signals);
 }

@@ -10,7 +10,7 @@ const char *const sched_class_names[LIVE_CLASSES] = {"other", "wide"};
 
 int sched_classes(const struct live_config *config)
 {
-    return config->marks ? LIVE_CLASSES : 1;
+    return config->marks || config->counted_wide ? LIVE_CLASSES : 1;
 }
 
 static struct live_counts sum_of(const volatile struct live_state *s, int class)

@@ -13,6 +13,7 @@ struct sched_options {
     bool modelled, json, monitor;
     long slice_us, stats, tasks; /* stats: seconds, 0: no lines; tasks: with each of them */
     struct live_config config;
+    const char *groups[LIVE_GROUPS_MAX];
 };
 
 struct sched_task {

@@ -16,7 +16,18 @@ typedef unsigned int __u32, __be32, __wsum, u32;
 typedef long long __s64, s64;
 typedef unsigned long long __u64, u64;
 
-enum { BPF_MAP_TYPE_TASK_STORAGE = 29, BPF_F_NO_PREALLOC = 1, BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+enum {
+    BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
+    BPF_MAP_TYPE_CGROUP_ARRAY = 8,
+    BPF_MAP_TYPE_RINGBUF = 27,
+    BPF_MAP_TYPE_TASK_STORAGE = 29,
+    BPF_F_NO_PREALLOC = 1,
+    BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+    BPF_RB_NO_WAKEUP = 1
+};
+struct bpf_perf_event_value {
+    u64 counter, enabled, running;
+};
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -43,7 +54,7 @@ struct task_struct {
     char comm[16];
 };
 struct pt_regs {
-    unsigned long si, di;
+    unsigned long r10, r8, dx, si, di;
 };
 enum scx_exit_kind { SCX_EXIT_NONE };
 struct scx_exit_info {
@@ -95,6 +106,8 @@ void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym;
 int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 dsq_id, u64 flags) __ksym;
 struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) __ksym;
 void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) __ksym;
+struct task_struct *bpf_task_from_pid(s32 pid) __ksym;
+void bpf_task_release(struct task_struct *p) __ksym;
 bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) __ksym;
 s32 scx_bpf_create_dsq(u64 dsq_id, s32 node) __ksym;
 void scx_bpf_dsq_insert(struct task_struct *p, u64 dsq_id, u64 slice, u64 flags) __ksym;

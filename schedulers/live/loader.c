@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <stdio.h>
@@ -35,6 +36,9 @@ struct live_scheduler {
     struct bpf_object *object;
     struct bpf_link *ops, *calls, *tasks;
     const volatile struct live_state *state;
+    struct live_counters counters;
+    struct ring_buffer *records;
+    FILE *record; /* where they go; NULL: nowhere */
     int link;
     char said[600]; /* the first line of libbpf that is not for debugging */
 };
@@ -140,7 +144,62 @@ static int load_failed(const struct live_scheduler *s, const char *what, int err
                         s->said[0] != '\0' ? ": " : "", s->said);
 }
 
-static int load(struct live_scheduler *s, const struct live_config *config, struct machine_error *err)
+/* ---- what the accounting needs ---- */
+
+static struct bpf_map *map_of(const struct live_scheduler *s, const char *name)
+{
+    return bpf_object__find_map_by_name(s->object, name);
+}
+
+/* Before it is loaded. */
+static bool size_maps(const struct live_scheduler *s, const struct live_config *config,
+                      const struct live_params *params)
+{
+    enum { RECORDS_BYTES = 1 << 23 };
+    return bpf_map__set_max_entries(map_of(s, "counters"), config->n_cpus * LIVE_EVENTS) == 0 &&
+           (!config->recorded || bpf_map__set_max_entries(map_of(s, "records"), RECORDS_BYTES) == 0) &&
+           bpf_map__set_initial_value(map_of(s, ".rodata.turbos"), &params->turbos, sizeof(params->turbos)) == 0;
+}
+
+static int record(void *file, void *bytes, size_t size)
+{
+    return fwrite(bytes, size, 1, file) == 1 ? 0 : -EIO;
+}
+
+/* Once it is loaded. */
+static int fill_maps(struct live_scheduler *s, const struct live_config *config, const char *const *groups,
+                     struct machine_error *err)
+{
+    const int counters = bpf_map__fd(map_of(s, "counters")), cgroups = bpf_map__fd(map_of(s, "groups"));
+    for (policy_u32 cpu = 0; s->counters.groups != NULL && cpu < config->n_cpus; cpu++)
+        for (size_t i = 0; i < s->counters.n; i++) {
+            const policy_u32 key = cpu * LIVE_EVENTS + (policy_u32)s->counters.event[i];
+            const int fd = perf_groups_fd(s->counters.groups, (int)cpu, i);
+            if (fd >= 0 && bpf_map_update_elem(counters, &key, &fd, BPF_ANY) != 0)
+                return load_failed(s, "give counters to the scheduler", errno, err);
+        }
+    for (policy_u32 i = 0; i < config->n_groups; i++) {
+        const int fd = open(groups[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        const int error = fd < 0 || bpf_map_update_elem(cgroups, &i, &fd, BPF_ANY) != 0 ? errno : 0;
+        if (fd >= 0)
+            close(fd);
+        if (error != 0)
+            return machine_fail(err, MACHINE_BAD_INPUT,
+                                "name a directory of cgroup 2, such as /sys/fs/cgroup/user.slice", "--cgroup %s: %s",
+                                groups[i], error == EBADF ? "not a cgroup of version 2" : strerror(error));
+    }
+    s->records = s->record != NULL ? ring_buffer__new(bpf_map__fd(map_of(s, "records")), record, s->record, NULL)
+                                   : NULL;
+    return s->record == NULL || s->records != NULL ? MACHINE_OK : load_failed(s, "record", errno, err);
+}
+
+bool live_take_records(struct live_scheduler *s)
+{
+    return s->records == NULL || (ring_buffer__consume(s->records) >= 0 && fflush(s->record) == 0);
+}
+
+static int load(struct live_scheduler *s, const struct live_config *config, const struct live_params *params,
+                const char *const *groups, struct machine_error *err)
 {
     const struct bpf_object_open_opts options = {.sz = sizeof(options), .object_name = "characterize"};
     s->object = bpf_object__open_mem(live_object, live_object_size, &options);
@@ -151,9 +210,10 @@ static int load(struct live_scheduler *s, const struct live_config *config, stru
     struct bpf_map *state = bpf_object__find_map_by_name(s->object, ".data.state");
     struct bpf_program *init = bpf_object__find_program_by_name(s->object, "live_init");
     struct bpf_program *calls = bpf_object__find_program_by_name(s->object, "on_call");
-    if (bpf_map__set_initial_value(constants, config, sizeof(*config)) != 0)
+    const bool watched = config->marks || config->injected || (config->counted_wide && config->specialize);
+    if (bpf_map__set_initial_value(constants, config, sizeof(*config)) != 0 || !size_maps(s, config, params))
         return machine_fail(err, MACHINE_FAILED, "", "the scheduler was compiled with another struct live_config");
-    bpf_program__set_autoload(calls, config->marks != 0);
+    bpf_program__set_autoload(calls, watched);
 #if LIBBPF_MAJOR_VERSION == 1 && LIBBPF_MINOR_VERSION < 4 /* newer ones know both by the names of sections */
     bpf_map__set_map_flags(ops, STRUCT_OPS_BY_LINK);
     bpf_program__set_flags(init, BPF_F_SLEEPABLE);
@@ -161,12 +221,15 @@ static int load(struct live_scheduler *s, const struct live_config *config, stru
     int error = bpf_object__load(s->object);
     if (error != 0)
         return load_failed(s, "load the scheduler", error, err);
+    const int status = fill_maps(s, config, groups, err);
+    if (status != MACHINE_OK)
+        return status;
     void *place = mmap(NULL, sizeof(*s->state), PROT_READ, MAP_SHARED, bpf_map__fd(state), 0);
     if (place == MAP_FAILED)
         return load_failed(s, "read what the scheduler counts", errno, err);
     s->state = place;
-    s->calls = config->marks ? bpf_program__attach(calls) : NULL;
-    if (config->marks && s->calls == NULL)
+    s->calls = watched ? bpf_program__attach(calls) : NULL;
+    if (watched && s->calls == NULL)
         return load_failed(s, "watch system calls", errno, err);
     s->tasks = bpf_program__attach_iter(bpf_object__find_program_by_name(s->object, "live_tasks"), NULL);
     if (s->tasks == NULL)
@@ -204,13 +267,31 @@ static void free_scheduler(struct live_scheduler *s)
     bpf_link__destroy(s->calls);
     bpf_link__destroy(s->tasks);
     bpf_link__destroy(s->ops);
+    ring_buffer__free(s->records);
     bpf_object__close(s->object);
+    live_counters_close(&s->counters);
+    if (s->record != NULL)
+        (void)fclose(s->record);
     if (s->state != NULL)
         munmap((void *)s->state, sizeof(*s->state));
     free(s);
 }
 
-int live_start(const struct live_config *config, struct live_scheduler **out, struct machine_error *err)
+/* What is recorded, if it is. */
+static int open_record(struct live_scheduler *s, struct live_config *config, struct machine_error *err)
+{
+    const char *path = getenv("CHARACTERIZE_SCHED_RECORD");
+    if (path == NULL)
+        return MACHINE_OK;
+    config->recorded = 1;
+    s->record = fopen(path, "we");
+    if (s->record == NULL || fwrite(config, sizeof(*config), 1, s->record) != 1)
+        return machine_fail(err, MACHINE_FAILED, "", "cannot write %s: %s", path, strerror(errno));
+    return MACHINE_OK;
+}
+
+int live_start(struct live_config *config, const struct live_params *params, const struct cpu_identity *here,
+               const char *const *groups, struct live_scheduler **out, struct machine_error *err)
 {
     int status = check_kernel(err);
     if (status != MACHINE_OK)
@@ -221,7 +302,11 @@ int live_start(const struct live_config *config, struct live_scheduler **out, st
     s->link = -1;
     log_text = s->said;
     libbpf_set_print(keep_log);
-    status = load(s, config, err);
+    status = live_counters_open(params, here, config, &s->counters, err);
+    if (status == MACHINE_OK)
+        status = open_record(s, config, err);
+    if (status == MACHINE_OK)
+        status = load(s, config, params, groups, err);
     log_text = NULL;
     if (status != MACHINE_OK) {
         free_scheduler(s);
@@ -230,6 +315,11 @@ int live_start(const struct live_config *config, struct live_scheduler **out, st
     give_up_privileges();
     *out = s;
     return MACHINE_OK;
+}
+
+const char *live_without(const struct live_scheduler *s)
+{
+    return s->counters.without;
 }
 
 const volatile struct live_state *live_state_of(const struct live_scheduler *s)

@@ -20,7 +20,10 @@ struct task {
     u64 shorts;              /* policy_shorts() */
     u64 marked, ended;       /* CPU time of its last mark, and of the call that ends its phase; 0: none */
     s32 cpu;                 /* where it ran last; -1: nowhere */
+    u64 penalty;             /* what others lost by it and it has not been charged for, ns */
+    u32 own;                 /* the highest level that it could cause since it has its CPU */
     u8 wide, held, counted;  /* held: wide until taken back; counted: among those that run or are ready */
+    u8 seen;                 /* counters say that it is wide */
 };
 struct {
     __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -80,6 +83,8 @@ static struct task *task_of(struct task_struct *p)
 {
     return bpf_task_storage_get(&tasks, p, 0, 0);
 }
+
+#include "schedulers/live/accounting.bpf.h"
 
 static bool cpu_is_wide(u32 cpu)
 {
@@ -212,40 +217,42 @@ static void become(struct task *t, bool wide, u64 time)
     count(t, counted);
 }
 
-/* Follows the task's mark, the call that ended its phase, and the timeout. */
+/* Follows the task's mark and what was counted, the call that ended its phase, and the timeout. */
 static void classify(struct task_struct *p, struct task *t)
 {
     u32 *mark = config.marks ? bpf_task_storage_get(&wide_marks, p, 0, 0) : 0;
-    const u32 said = mark != 0 ? *mark : LIVE_MARK_NONE;
+    const u32 said = mark != 0 ? *mark : t->seen ? LIVE_MARK_PHASE : LIVE_MARK_NONE;
     const u64 time = cpu_time(t);
     if (said == LIVE_MARK_NONE && t->held)
         become(t, false, time);
     t->held = said == LIVE_MARK_HELD;
+    if (said == LIVE_MARK_PHASE && t->wide && t->ended == 0)
+        t->wide_since = time;
     if (t->wide && !t->held && (t->ended != 0 || time - t->wide_since > POLICY_WIDE_TIMEOUT)) {
         become(t, false, t->ended != 0 ? t->ended : time);
         __sync_fetch_and_add(&state.phases_ended[t->ended == 0], 1);
     }
     t->ended = 0;
-    if (said == LIVE_MARK_PHASE && mark != 0) {
+    t->seen = 0;
+    if (said == LIVE_MARK_PHASE && mark != 0)
         *mark = LIVE_MARK_NONE;
-        if (t->wide)
-            t->wide_since = time;
-    }
     if (said != LIVE_MARK_NONE)
         become(t, true, t->marked != 0 ? t->marked : time);
     t->marked = 0;
 }
 
-/* Of a task that runs: what it ran since the last time, by the clock. */
+/* Of a task that runs: what it ran since the last time, by the clock, or as its counters say. */
 static void charge(struct task_struct *p, struct task *t)
 {
     const u32 i = (u32)scx_bpf_task_cpu(p) % LIVE_CPUS_MAX;
     const u64 now = bpf_ktime_get_ns();
     if (t->since == 0)
         return;
-    const u64 ns = now - t->since, charged = ns * 100 / (p->scx.weight != 0 ? p->scx.weight : 100);
-    const u64 vtime = p->scx.dsq_vtime + charged;
-    tally(t, i, &(const struct live_counts){.run_ns = ns, .charged_ns = charged});
+    struct live_counts more = {.run_ns = now - t->since};
+    const u64 billed = config.events != 0 ? account(p, t, i, &more) : more.run_ns;
+    more.charged_ns = billed * 100 / (p->scx.weight != 0 ? p->scx.weight : 100);
+    const u64 vtime = p->scx.dsq_vtime + more.charged_ns;
+    tally(t, i, &more);
     t->since = now;
     scx_bpf_task_set_dsq_vtime(p, vtime);
     clock_of[i] = vtime;
@@ -262,11 +269,15 @@ int BPF_PROG(on_call, struct pt_regs *regs, long id)
     struct task *t = task_of(p);
     if (t == 0)
         return 0;
-    if (id == 157 && regs->di == LIVE_PRCTL && regs->si <= LIVE_MARK_HELD) { /* prctl of x86-64 */
+    if (config.marks && id == 157 && regs->di == LIVE_PRCTL && regs->si <= LIVE_MARK_HELD) { /* prctl of x86-64 */
         u32 *mark = bpf_task_storage_get(&wide_marks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
         if (mark != 0)
             *mark = (u32)regs->si;
         t->marked = cpu_time(t);
+    } else if (config.injected && id == 157 && regs->di == LIVE_PRCTL_INJECT) {
+        struct live_injected *i = bpf_task_storage_get(&injected, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+        if (i != 0)
+            *i = (struct live_injected){{regs->si, regs->dx, regs->r10}, regs->r8};
     } else if (t->wide && !t->held && t->ended == 0 && policy_call_ends_phase(t->shorts)) {
         t->ended = cpu_time(t);
     }
@@ -507,6 +518,7 @@ void BPF_PROG(live_dispatch, s32 cpu, struct task_struct *prev)
             return;
     }
     scx_bpf_task_set_slice(keep, config.slice_ns);
+    t->own = 0;
 }
 
 SEC("struct_ops/live_tick")
@@ -566,6 +578,7 @@ void BPF_PROG(live_running, struct task_struct *p)
     tally(t, i, &(const struct live_counts){.dispatches = 1, .migrations = t->cpu >= 0 && t->cpu != cpu});
     t->cpu = cpu;
     t->since = bpf_ktime_get_ns();
+    account_from_now(t, i);
 }
 
 SEC("struct_ops/live_stopping")

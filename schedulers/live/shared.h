@@ -19,15 +19,52 @@ enum { LIVE_PRCTL = 0x41565857 };
 /* What becomes of tasks that are called "victim", in tests: nothing; they are forgotten; their queue does not exist. */
 enum { LIVE_FAULT_NONE, LIVE_FAULT_STALL, LIVE_FAULT_ERROR };
 
+/* What others' levels do to what a task is charged (G 7.4.3; Gottschlag et al., USENIX ATC 2021, section 8): nothing;
+ * what it lost is not charged; the last user of that level pays for it. */
+enum { LIVE_FAIR, LIVE_SUBTRACT, LIVE_ATTRIBUTE };
+/* Cgroups that are accounted in another way. */
+enum { LIVE_GROUPS_MAX = 16 };
+
+/* What is counted on each CPU: cycles in all, reference cycles, floating-point instructions of 256 and of 512 bits,
+ * cycles stalled on loads and on stores, cycles throttled; LIVE_LEVEL and k: cycles at license level k, from 1 on. */
+enum {
+    LIVE_CYCLES,
+    LIVE_REF,
+    LIVE_256,
+    LIVE_512,
+    LIVE_STALL_LOADS,
+    LIVE_STALL_STORES,
+    LIVE_THROTTLED,
+    LIVE_LEVEL,
+    LIVE_EVENTS = LIVE_LEVEL + POLICY_LEVELS_MAX
+};
+
+/* For tests where nothing counts: prctl() with this, three MHz, the cycles a microsecond at each level that are counted
+ * while the task runs, and flags: LIVE_INJECT_..., and from bit 8 on the thousandths of them that stall. "AVXI". */
+enum { LIVE_PRCTL_INJECT = 0x41565849, LIVE_INJECTED_LEVELS = 3, LIVE_INJECT_256 = 1, LIVE_INJECT_512 = 2 };
+struct live_injected {
+    policy_u64 mhz[LIVE_INJECTED_LEVELS];
+    policy_u64 flags;
+};
+
 /* Set before the program is loaded. */
 struct live_config {
     policy_u32 specialize, marks; /* whether */
     policy_u32 timed;             /* whether decisions are timed */
     policy_u32 fault;             /* LIVE_FAULT_...: what a test wants to go wrong */
-    policy_u32 n_cpus;            /* the highest number of a CPU, and 1 */
-    policy_u32 n_cores;           /* physical cores that are online */
-    policy_u32 first_wide;        /* the core that is wide at first */
-    policy_u32 n_nodes;           /* NUMA nodes with CPUs that are online, at least 1 */
+    policy_u32 accounting;        /* LIVE_FAIR, ... */
+    policy_u32 counted_wide;      /* whether counters say what a task asked for */
+    policy_u32 events;            /* bits of what is counted; 0: nothing */
+    policy_u32 injected;          /* whether tasks say what is counted */
+    policy_u32 recorded;          /* whether each accounting is recorded */
+    policy_u32 n_levels;          /* of licenses */
+    policy_u32 own_level[2];      /* that 256 and 512 bits cause at most */
+    policy_u32 ref_khz;           /* of reference cycles */
+    policy_u32 n_groups, group_accounting[LIVE_GROUPS_MAX];
+    policy_u32 n_cpus;     /* the highest number of a CPU, and 1 */
+    policy_u32 n_cores;    /* physical cores that are online */
+    policy_u32 first_wide; /* the core that is wide at first */
+    policy_u32 n_nodes;    /* NUMA nodes with CPUs that are online, at least 1 */
     policy_u64 slice_ns;
     policy_u32 core_of[LIVE_CPUS_MAX]; /* the first CPU of a CPU's core; LIVE_CPUS_MAX: it is offline */
     policy_u32 node_of[LIVE_CPUS_MAX]; /* from 0 */
@@ -49,9 +86,18 @@ struct live_task {
     struct live_counts counts;
 };
 
+/* Since the start, of each CPU, where there are counters. */
+struct live_accounted {
+    policy_u64 unattributed_ns;  /* of what was compensated and is to be paid, for which nobody was found who would */
+    policy_u64 uncounted_ns;     /* CPU time of which no counts were to be had */
+    policy_u64 throttled_cycles; /* while a level was pending */
+    policy_u64 records_lost;     /* for which there was no room */
+};
+
 /* Written by the scheduler alone. */
 struct live_state {
     struct live_counts counts[LIVE_CPUS_MAX][LIVE_CLASSES];
+    struct live_accounted accounted[LIVE_CPUS_MAX];
     policy_u64 decision_ns[LIVE_CPUS_MAX]; /* time that decisions took on a CPU, if timed */
     policy_u64 widened, narrowed;          /* cores, times */
     policy_u64 phases_ended[2];            /* by a system call, by timeout */
@@ -59,6 +105,16 @@ struct live_state {
     policy_u32 exit_kind; /* enum scx_exit_kind; 0: it runs */
     policy_u64 exit_code;
     char exit_reason[64], exit_text[256];
+};
+
+/* One accounting, as it was decided. Where it was not counted, nothing but ns, penalty, billed and pid. */
+struct live_record {
+    policy_u64 counts[LIVE_EVENTS];
+    struct policy_slice slice;
+    policy_u64 ns, lost, penalty, billed; /* CPU time; what of it was lost; paid for others; charged, before weights */
+    policy_u32 cpu, core, pid, payer;     /* payer: 0: nobody */
+    policy_u32 accounting, counted, was_wide;
+    policy_u32 asked, own_before, own; /* levels: by these counts; since it has the CPU before, and now */
 };
 
 #endif

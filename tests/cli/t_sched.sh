@@ -56,11 +56,14 @@ refused "another processor, modelled" 2 "of another processor" --modelled --para
 refused "an older export" 2 "'stepping' is missing" --params unsigned.json
 refused "no frequencies" 2 "no frequencies" --params without.json
 for mode in subtract attribute; do
-    refused "mode $mode" 3 "needs counters" --params own.json --mode $mode
+    refused "mode $mode without a source" 2 "who is wide: --source counters" --params own.json --mode $mode
 done
-for source in counters state; do
-    refused "source $source" 3 "cannot read them" --params own.json --source $source
-done
+refused "source state" 3 "cannot read it" --params own.json --source state
+refused "a cgroup without a source" 2 "who is wide: --source counters" --params own.json --cgroup /a=subtract
+refused "a cgroup without a mode" 2 "not PATH=fair, PATH=subtract or PATH=attribute" --params own.json --cgroup /a
+refused "a cgroup that is to be specialized" 2 "not PATH=fair" --params own.json --cgroup /a=specialize
+sed 's/"levels": 3/"levels": 4/' own.json >short.json
+refused "a level without frequencies" 2 "level 3 is missing" --params short.json --mode subtract --source marks
 refused "an unknown mode" 2 "not one of: fair" --params own.json --mode fast
 refused "an unknown source" 2 "not one of: none" --params own.json --source all
 refused "specialize without a source" 2 "who is wide" --params own.json --mode specialize

@@ -117,6 +117,9 @@ tail -n 1 "$log"
 ok "... it still schedules" grep -qx enabled "$state"
 end "SIGKILL" KILL 137
 
+# shellcheck source=tests/vm/guest-sched-accounting.sh
+. /guest-sched-accounting.sh
+
 echo "== $CYCLES times, at $(seconds) s"
 for cycle in $(seq "$CYCLES"); do
     start "cycle $cycle" --mode specialize --source marks

@@ -144,7 +144,7 @@ make_module() {
 build_program() {
     # shellcheck disable=SC2086 # flags
     ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I. -static -o "$work/$1" \
-        "tests/vm/$1.c" "${BUILD:-build}/libinternal.a" -lm >"$work/programs.log" 2>&1 ||
+        "tests/vm/$1.c" "${BUILD:-build}/libinternal.a" -ljansson -lm >"$work/programs.log" 2>&1 ||
         { fail "tests/vm/$1.c compiles" "$work/programs.log"; finish; }
 }
 

@@ -27,9 +27,11 @@ builder=none # the release's own apt fetches the image; nothing is built
 fetch_image
 build_program sched_checks
 build_program sched_places
+build_program sched_replay
 # shellcheck disable=SC2046 # nothing or one name
-begin_root "$OUT/characterize-sched" "$work/sched_checks" "$work/sched_places" $(command -v perf)
-cp tests/vm/guest-sched-safety.sh "$root/"
+begin_root "$OUT/characterize-sched" "$work/sched_checks" "$work/sched_places" "$work/sched_replay" \
+    $(command -v perf)
+cp tests/vm/guest-sched-safety.sh tests/vm/guest-sched-accounting.sh "$root/"
 # of the processor that the virtual machine shows (lib.sh)
 sed '2s/$/\n  "family": 6, "model": 85, "stepping": 4,/' tests/support/xeon-gold-6130.export.json >"$root/export.json"
 # the terminal of --monitor

@@ -6,6 +6,7 @@
 #include <pty.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "include/characterize/mark.h"
+#include "schedulers/live/shared.h"
 
 static double now(void)
 {
@@ -65,11 +67,76 @@ static int shares(double seconds)
     return ratio > 0.95 * 3.057 && ratio < 1.05 * 3.057 ? 0 : 1;
 }
 
+/* What is counted of this task from now on, where counters are made up: cycles a microsecond at each level; flags. */
+static void count_as(unsigned long level_0, unsigned long level_1, unsigned long level_2, unsigned long flags)
+{
+    (void)prctl(LIVE_PRCTL_INJECT, level_0, level_1, level_2, flags);
+}
+
+/*
+ * On CPU 0 two tasks, of which one is wide: both are counted at 1.9 GHz, that of 512-bit code on all cores of a Xeon
+ * Gold 6130. Prints the CPU time of the other one beside that of the wide one, and its work beside that with another
+ * one like it, at 2.8 GHz.
+ */
+static int victim(double seconds)
+{
+    double got[2];
+    pid_t child[2];
+    keep_to(0);
+    for (int i = 0; i < 2; i++)
+        if ((child[i] = fork()) == 0) {
+            count_as(0, 0, 1900, i == 0 ? 0 : LIVE_INJECT_512);
+            characterize_mark_wide(i == 0 ? CHARACTERIZE_MARK_NONE : CHARACTERIZE_MARK_HELD);
+            for (;;)
+                ;
+        }
+    keep_to(1);
+    usleep((useconds_t)(1e6 * seconds));
+    for (int i = 0; i < 2; i++)
+        kill(child[i], SIGKILL);
+    for (int i = 0; i < 2; i++) {
+        struct rusage use;
+        wait4(child[i], NULL, 0, &use);
+        got[i] = (double)use.ru_utime.tv_sec + 1e-6 * (double)use.ru_utime.tv_usec + (double)use.ru_stime.tv_sec +
+                 1e-6 * (double)use.ru_stime.tv_usec;
+    }
+    const double share = got[0] / (got[0] + got[1]);
+    printf("ratio %.3f work %.3f\n", got[0] / got[1], share / 0.5 * 1.9 / 2.8);
+    return 0;
+}
+
+/* Tasks of which any can cost any other something, on all CPUs. */
+static int mixed(double seconds)
+{
+    for (int i = 0; i < 12; i++)
+        if (fork() == 0) {
+            srand48(i);
+            for (const double end = now() + seconds; now() < end;) {
+                const unsigned long mhz = 100 * (unsigned long)(lrand48() % 20);
+                count_as(2500 - mhz, mhz / 2, mhz / 2, (unsigned long)(lrand48() % 4 + (lrand48() % 3 * 100 << 8)));
+                spin(0.02 * drand48());
+                usleep((useconds_t)(lrand48() % 5000));
+            }
+            _exit(0);
+        }
+    while (wait(NULL) > 0)
+        ;
+    return 0;
+}
+
 enum { WIDE_CPU = 4 }; /* the last core, CPUs 4 and 5, is the wide one at first */
 
-/* A busy task among others marks itself where it is not on a wide core: how long until it is on one; then it stays.
+static void be_wide(bool counted, bool wide)
+{
+    if (counted)
+        count_as(0, 0, 1900, wide ? LIVE_INJECT_512 : 0);
+    else
+        characterize_mark_wide(wide ? CHARACTERIZE_MARK_HELD : CHARACTERIZE_MARK_NONE);
+}
+
+/* A busy task among others becomes wide where it is not on a wide core: how long until it is on one; then it stays.
  * Beside two others no further core becomes wide (policy_widens). */
-static int wide(double seconds)
+static int wide_one(double seconds, bool counted)
 {
     double worst = 0;
     for (int i = 0; i < 2; i++)
@@ -83,12 +150,12 @@ static int wide(double seconds)
         const double begin = now();
         unsigned on = 0, of = 0;
         while (sched_getcpu() >= WIDE_CPU && now() - begin < 5)
-            ;
+            usleep(1000); /* an idle CPU that is not wide takes it when it wakes */
         if (sched_getcpu() >= WIDE_CPU) {
             printf("round %d: the task does not leave the wide core\n", round);
             return 1;
         }
-        characterize_mark_wide(CHARACTERIZE_MARK_HELD);
+        be_wide(counted, true);
         const double marked = now();
         while (sched_getcpu() < WIDE_CPU && now() - marked < 5)
             ;
@@ -96,14 +163,25 @@ static int wide(double seconds)
         worst = ms > worst ? ms : worst;
         for (const double end = now() + seconds / 10; now() < end; of++)
             on += sched_getcpu() >= WIDE_CPU;
-        characterize_mark_wide(CHARACTERIZE_MARK_NONE);
+        be_wide(counted, false);
+        spin(counted ? 0.05 : 0); /* until the timeout */
         printf("round %d: on a wide core after %.1f ms, then %.1f %% of its looks\n", round, ms, 100.0 * on / of);
         if (ms > 100 || on < 0.99 * of) /* tens of ms, of an emulator's CPUs that take turns */
             return 1;
-        usleep(50000); /* and an idle CPU that is not wide takes it */
     }
     printf("on a wide core after %.1f ms at most\n", worst);
     return 0;
+}
+
+static int wide(double seconds)
+{
+    return wide_one(seconds, false);
+}
+
+/* The same by what is counted. */
+static int counted(double seconds)
+{
+    return wide_one(seconds, true);
 }
 
 /* Phases: one that only the timeout can end, and one that a system call does. */
@@ -202,8 +280,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*check)(double seconds);
-    } checks[] = {{"shares", shares}, {"wide", wide}, {"phases", phases},
-                  {"many", many},     {"load", load}, {"monitor", monitor}};
+    } checks[] = {{"shares", shares},   {"wide", wide},     {"phases", phases}, {"many", many},      {"load", load},
+                  {"monitor", monitor}, {"victim", victim}, {"mixed", mixed},   {"counted", counted}};
     for (size_t i = 0; argc == 3 && i < sizeof(checks) / sizeof(checks[0]); i++)
         if (strcmp(checks[i].name, argv[1]) == 0)
             return checks[i].check(atof(argv[2]));
