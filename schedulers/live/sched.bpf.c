@@ -42,13 +42,14 @@ struct {
 /* So long after a core has changed its kind, CPUs look for tasks that it alone served. Assumed: long beside slices. */
 #define STRAYS_NS 5000000000ULL
 
-static u64 now_vtime;           /* the furthest virtual time of a task that ran */
+static u64 now_vtime;           /* the furthest virtual time at which a task began to run */
 static u64 changed_at;          /* when a core changed its kind, ns */
 static s64 loads[LIVE_CLASSES]; /* tasks that run or are ready */
 static u32 n_wide;              /* cores */
 static u8 wide_core[LIVE_CPUS_MAX];
-/* What each CPU runs: the class (LIVE_NOTHING: it idles), and its virtual time when it began. */
+/* What each CPU runs: the class (LIVE_NOTHING: it idles), its virtual time when it began, or went on, and now. */
 static u8 runs[LIVE_CPUS_MAX];
+static u64 began_at[LIVE_CPUS_MAX];
 static u64 clock_of[LIVE_CPUS_MAX];
 
 #define FOR_EACH_CPU(cpu)                                                                                              \
@@ -121,13 +122,35 @@ static u64 vtime_there(struct task_struct *p)
     FOR_EACH_CPU(cpu)
     {
         const u32 i = (u32)*cpu % LIVE_CPUS_MAX;
-        const u64 clock = runs[i] == LIVE_NOTHING ? now_vtime : clock_of[i];
+        const u64 clock = runs[i] == LIVE_NOTHING ? now_vtime : began_at[i];
         if (bpf_cpumask_test_cpu(i, p->cpus_ptr) && (!found || before(furthest, clock))) {
             furthest = clock;
             found = true;
         }
     }
     return found ? furthest : now_vtime;
+}
+
+/* Who waited for no CPU, or for whose CPU nobody waits, is ahead by so much at most, and behind by no more. */
+static void settle(struct task_struct *p)
+{
+    const u64 there = vtime_there(p), vtime = p->scx.dsq_vtime;
+    if (before(vtime, there - POLICY_BONUS))
+        scx_bpf_task_set_dsq_vtime(p, there - POLICY_BONUS);
+    else if (before(there + POLICY_BONUS, vtime))
+        scx_bpf_task_set_dsq_vtime(p, there + POLICY_BONUS);
+}
+
+/* A task begins on a CPU, or goes on: no task that waits is behind it. What it is charged from then on says nothing of
+ * the others: by nice, a slice of 6 ms can be 400 ms. */
+static void begins(struct task_struct *p, u32 cpu)
+{
+    if (scx_bpf_dsq_nr_queued(dsq_of(cpu_is_wide(cpu) ? LIVE_WIDE : LIVE_OTHER, node_of((s32)cpu))) == 0)
+        settle(p);
+    const u64 vtime = p->scx.dsq_vtime;
+    began_at[cpu % LIVE_CPUS_MAX] = clock_of[cpu % LIVE_CPUS_MAX] = vtime;
+    if (before(now_vtime, vtime))
+        now_vtime = vtime;
 }
 
 /* An idle CPU of a kind that a task may use, taken, of a node unless that is `any`; -1: there is none. */
@@ -256,8 +279,6 @@ static void charge(struct task_struct *p, struct task *t)
     t->since = now;
     scx_bpf_task_set_dsq_vtime(p, vtime);
     clock_of[i] = vtime;
-    if (before(now_vtime, vtime))
-        now_vtime = vtime;
 }
 
 /* A task marks itself by a system call that Linux itself refuses; other system calls end phases. Interrupts come in
@@ -517,6 +538,7 @@ void BPF_PROG(live_dispatch, s32 cpu, struct task_struct *prev)
         if (keep == 0 || of_keep == LIVE_WIDE) /* ... and a wide task goes where it belongs */
             return;
     }
+    begins(keep, (u32)cpu);
     scx_bpf_task_set_slice(keep, config.slice_ns);
     t->own = 0;
 }
@@ -542,17 +564,12 @@ SEC("struct_ops/live_runnable")
 void BPF_PROG(live_runnable, struct task_struct *p, u64 flags)
 {
     struct task *t = task_of(p);
-    const u64 there = vtime_there(p), vtime = p->scx.dsq_vtime;
     if (t == 0)
         return;
     classify(p, t);
     if (!(p->flags & PF_KTHREAD && p->nr_cpus_allowed == 1))
         count(t, true);
-    /* a sleeper is ahead by so much, and one that comes from busier CPUs behind */
-    if (before(vtime, there - POLICY_BONUS))
-        scx_bpf_task_set_dsq_vtime(p, there - POLICY_BONUS);
-    else if (before(there + POLICY_BONUS, vtime))
-        scx_bpf_task_set_dsq_vtime(p, there + POLICY_BONUS);
+    settle(p);
 }
 
 SEC("struct_ops/live_quiescent")
@@ -571,9 +588,7 @@ void BPF_PROG(live_running, struct task_struct *p)
     const u32 i = (u32)cpu % LIVE_CPUS_MAX;
     if (t == 0)
         return;
-    if (before(now_vtime, p->scx.dsq_vtime))
-        now_vtime = p->scx.dsq_vtime;
-    clock_of[i] = p->scx.dsq_vtime;
+    begins(p, i);
     runs[i] = t->wide;
     tally(t, i, &(const struct live_counts){.dispatches = 1, .migrations = t->cpu >= 0 && t->cpu != cpu});
     t->cpu = cpu;

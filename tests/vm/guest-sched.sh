@@ -86,6 +86,7 @@ ok "... under its name" grep -qx characterize /sys/kernel/sched_ext/root/ops
 says "a second one" 3 'a scheduler is loaded already: characterize' \
     characterize-sched --params /export.json --modelled
 shown "... shares of nice 0 and 5" sched_checks shares 8
+shown "... a task that wakes beside one of nice 19" sched_checks wakes 4
 head -n 7 "$log"
 ok "... counted" test "$(grep -c ' s: other: ran ' "$log")" -gt 4
 ok "... of tasks, too" grep -q '^    [0-9]* (other) sched_checks: ran [1-9]' "$log"

@@ -124,6 +124,33 @@ static int mixed(double seconds)
     return 0;
 }
 
+/* Waits of a task that wakes every 20 ms and runs 1 ms, beside two busy tasks for each CPU and one of nice 19: on average
+ * a slice or two. */
+static int wakes(double seconds)
+{
+    double worst = 0, sum = 0;
+    int n = 0;
+    const pid_t parent = getpid();
+    for (int i = 0; i < 13; i++)
+        if (fork() == 0) {
+            (void)!nice(i == 0 ? 19 : 0);
+            while (getppid() == parent)
+                ;
+            _exit(0);
+        }
+    usleep(500000);
+    for (const double end = now() + seconds; now() < end; n++) {
+        const double due = now() + 0.02;
+        usleep(20000);
+        const double late = now() - due;
+        worst = late > worst ? late : worst;
+        sum += late;
+        spin(0.001);
+    }
+    printf("%d wakes, late by %.1f ms, at most %.1f ms\n", n, 1e3 * sum / n, 1e3 * worst);
+    return sum / n > 0.05;
+}
+
 enum { WIDE_CPU = 4 }; /* the last core, CPUs 4 and 5, is the wide one at first */
 
 static void be_wide(bool counted, bool wide)
@@ -280,8 +307,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*check)(double seconds);
-    } checks[] = {{"shares", shares},   {"wide", wide},     {"phases", phases}, {"many", many},      {"load", load},
-                  {"monitor", monitor}, {"victim", victim}, {"mixed", mixed},   {"counted", counted}};
+    } checks[] = {{"shares", shares}, {"wakes", wakes},    {"wide", wide},       {"phases", phases},
+                  {"many", many},     {"load", load},      {"monitor", monitor}, {"victim", victim},
+                  {"mixed", mixed},   {"counted", counted}};
     for (size_t i = 0; argc == 3 && i < sizeof(checks) / sizeof(checks[0]); i++)
         if (strcmp(checks[i].name, argv[1]) == 0)
             return checks[i].check(atof(argv[2]));
