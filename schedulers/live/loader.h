@@ -17,18 +17,19 @@ struct live_scheduler;
  * or, to specialize, fewer than two cores. */
 int live_config_here(struct live_config *config, struct machine_error *err);
 
-/* MACHINE_OK; MACHINE_CANNOT where this kernel, or whoever runs this, cannot load it, or there are no counters (with the
- * remedy), or another such scheduler is there; MACHINE_FAILED with what the kernel said; MACHINE_BAD_INPUT: `groups`,
- * n_groups directories of cgroups, are none. From then on it schedules all tasks of the computer, until live_stop() or
- * this process ends, however. Nothing may be forked meanwhile. Sets what counters.h says of the configuration. */
+/* MACHINE_OK; MACHINE_CANNOT where this kernel, or whoever runs this, cannot load it, or there are no counters (with
+ * the remedy), or another such scheduler is there; MACHINE_FAILED with what the kernel said; MACHINE_BAD_INPUT:
+ * `groups`, n_groups directories of cgroups, are none. From then on it schedules all tasks of the computer, until
+ * live_stop() or this process ends, however. Nothing may be forked meanwhile. Sets what counters.h says of the
+ * configuration. */
 int live_start(struct live_config *config, const struct live_params *params, const struct cpu_identity *here,
                const char *const *groups, struct live_scheduler **out, struct machine_error *err);
 
 /* The counters that it does without, since they do not fit; "": none. */
 const char *live_without(const struct live_scheduler *s);
 
-/* Writes the records that there are (CHARACTERIZE_SCHED_RECORD: a file, of struct live_config and then struct live_record
- * each, for tests). False: some could not be written. */
+/* Writes the records that there are (CHARACTERIZE_SCHED_RECORD: a file, of struct live_config and then struct
+ * live_record each, for tests). False: some could not be written. */
 bool live_take_records(struct live_scheduler *s);
 
 /* What it has counted, as it goes on. */

@@ -124,8 +124,8 @@ static int mixed(double seconds)
     return 0;
 }
 
-/* Waits of a task that wakes every 20 ms and runs 1 ms, beside two busy tasks for each CPU and one of nice 19: on average
- * a slice or two. */
+/* Waits of a task that wakes every 20 ms and runs 1 ms, beside two busy tasks for each CPU and one of nice 19: on
+ * average a slice or two. */
 static int wakes(double seconds)
 {
     double worst = 0, sum = 0;
