@@ -104,11 +104,13 @@ $(BUILD)/schedulers/live/loader.o: $(BUILD)/schedulers/live/sched.bpf
 $(OUT)/characterize-sched: $(SCHED_SRC:%.c=$(BUILD)/%.o) $(BUILD)/cli/messages.o $(INTERNAL)
 	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(INTERNAL) $(LIBBPF) -lelf -lz -lgsl -lgslcblas -ljansson -lncursesw -lm
 
-# the functions that it takes from schedulers/policy.h, in the kernel and here
+# what it takes from schedulers/policy.h, and its look at registers, in the kernel and here
+SCHED_TESTS := $(SCHED:%=$(BUILD)/tests/sched/test_policy_bpf $(BUILD)/tests/sched/test_state_bpf)
 $(BUILD)/tests/sched/test_policy_bpf.o: CPPFLAGS += -DPOLICY_OBJECT='"$(BUILD)/tests/sched/policy.bpf"'
-$(BUILD)/tests/sched/test_policy_bpf.o: $(BUILD)/tests/sched/policy.bpf
-$(BUILD)/tests/sched/test_policy_bpf: $(BUILD)/tests/sched/test_policy_bpf.o
-	$(CC) $(LDFLAGS) -o $@ $< $(LIBBPF) -lelf -lz
+$(BUILD)/tests/sched/test_state_bpf.o: CPPFLAGS += -DSTATE_OBJECT='"$(BUILD)/tests/sched/state.bpf"'
+$(SCHED_TESTS:%=%.o): $(BUILD)/tests/sched/test_%_bpf.o: $(BUILD)/tests/sched/%.bpf
+$(SCHED_TESTS): %: %.o $(INTERNAL)
+	$(CC) $(LDFLAGS) -o $@ $< $(INTERNAL) $(LIBBPF) -lelf -lz -lm
 
 # Rewritten where what they record has changed: a library must not keep an object whose source is gone, and a program
 # linked with the static one knows its data by PREFIX alone.
@@ -168,7 +170,7 @@ $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(INTERNAL
 
 ## unit           build the unit tests; a single one: make build/tests/unit/DIRECTORY/test_NAME
 # with the benchmarks, which nothing else would notice not to build any more
-unit: $(UNIT_BIN) $(if $(SANITIZE),,$(BENCH_BIN)) $(SCHED:%=$(BUILD)/tests/sched/test_policy_bpf)
+unit: $(UNIT_BIN) $(if $(SANITIZE),,$(BENCH_BIN)) $(SCHED_TESTS)
 ## unit-ci        of the unit tests those that ./check --ci runs without the sanitizers, too
 # as tests/run-suites.sh chooses them: a sixth
 unit_with = $(patsubst %.c,$(BUILD)/%,$(shell grep -l $(1) $(UNIT_SRC)))
@@ -324,7 +326,7 @@ fuzz: $(FUZZ_BIN)
 	tests/fuzz/run-fuzz.sh '$(BUILD)/fuzz' '$(FUZZ_SECONDS)' $(FUZZ_BIN)
 
 C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC) $(FUZZ_SRC) \
-         $(wildcard tests/vm/*.c) $(if $(SCHED),$(SCHED_SRC) tests/sched/test_policy_bpf.c)
+         $(wildcard tests/vm/*.c) $(if $(SCHED),$(SCHED_SRC) $(filter-out %.bpf.c,$(wildcard tests/sched/*.c)))
 ## debug          the same program and libraries in build-debug/, without optimization
 debug:
 	+$(MAKE) BUILD=build-debug OUT=build-debug CFLAGS='-O0 -g3' all

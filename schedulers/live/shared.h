@@ -47,6 +47,10 @@ struct live_injected {
     policy_u64 flags;
 };
 
+/* Of the registers that a task used, bits of XCR0: the upper half of the 16 registers that AVX has, that of those of 512
+ * bits, the tiles of AMX. Not those that libc's functions for strings leave in use: masks (5), registers from 16 on (7). */
+enum { LIVE_STATE_YMM = 2, LIVE_STATE_ZMM = 6, LIVE_STATE_TILES = 18 };
+
 /* Set before the program is loaded. */
 struct live_config {
     policy_u32 specialize, marks; /* whether */

@@ -4,18 +4,26 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-policy=$root/${BUILD:-build}/tests/sched/test_policy_bpf
-if [ -x "$policy" ]; then
-    "$policy" 10000 >"$out" 2>"$err"
-    status=$?
-    if [ "$status" -eq 3 ]; then
-        skip "the policy in the kernel" "BPF is not permitted here"
-    else
-        verdict "the policy in the kernel: $(cat "$out")" test "$status" -eq 0
+# in_kernel WHAT NAME ARGUMENT...: build/tests/sched/test_NAME_bpf
+in_kernel() {
+    what=$1
+    program=$root/${BUILD:-build}/tests/sched/test_$2_bpf
+    shift 2
+    if [ ! -x "$program" ]; then
+        skip "$what" "${program##*/} is not built: no clang-19 or libbpf-dev, or with the sanitizers"
+        return
     fi
-else
-    skip "the policy in the kernel" "test_policy_bpf is not built: no clang-19 or libbpf-dev, or with the sanitizers"
-fi
+    "$program" "$@" >"$out" 2>"$err"
+    case $? in
+    0) verdict "$what: $(cat "$out")" true ;;
+    3) skip "$what" "BPF is not permitted here" ;;
+    4) skip "$what" "this processor has no AVX2, or does not track which registers are in use" ;;
+    *) verdict "$what: $(cat "$out" "$err")" false ;;
+    esac
+}
+in_kernel "the policy in the kernel" policy 10000
+in_kernel "registers that tasks used, as the kernel saves them" state
+
 if [ ! -x "$CHARACTERIZE-sched" ]; then
     skip "characterize-sched" "it is not built: no clang-19 or libbpf-dev, or with the sanitizers"
     finish
