@@ -44,11 +44,15 @@ static void tell_text(const struct sched_options *o, const volatile struct live_
         if (o->config.events >> LIVE_THROTTLED & 1)
             printf(" throttled %.3f million cycles;", 1e-6 * (double)a.throttled_cycles);
     }
+    if (o->config.registers != 0)
+        printf(" wide registers in use (approximate): %llu of %llu switches of other tasks, %llu of %llu of wide;",
+               sample->classes[LIVE_OTHER].used, sample->classes[LIVE_OTHER].looks, sample->classes[LIVE_WIDE].used,
+               sample->classes[LIVE_WIDE].looks);
     if (sched_classes(&o->config) > 1)
         printf(" phases ended: %llu by system calls, %llu by timeout;", s->phases_ended[0], s->phases_ended[1]);
     if (o->config.specialize)
-        printf(" wide cores: %u of %u, %llu became wide, %llu other;", s->wide_cores, o->config.n_cores, s->widened,
-               s->narrowed);
+        printf(" wide cores: %u of %u, %llu became wide, %llu other, %llu tasks called away from them;", s->wide_cores,
+               o->config.n_cores, s->widened, s->narrowed, s->called);
     printf("\n");
     for (size_t i = 0; i < n_tasks; i++) {
         const struct live_task *t = &sample->tasks[sample->order[i].index].now;
@@ -93,6 +97,10 @@ static int tell_json(const struct sched_options *o, const volatile struct live_s
         json_t *row = json_object();
         json_lines_put_text(row, "class", sched_class_names[class], &failed);
         put_counts(row, &sample->classes[class], &failed);
+        if (o->config.registers != 0) {
+            json_lines_put_whole(row, "looks", (json_int_t)sample->classes[class].looks, &failed);
+            json_lines_put_whole(row, "registers_used", (json_int_t)sample->classes[class].used, &failed);
+        }
         json_lines_push(classes, row, &failed);
     }
     json_lines_put(root, "decision_ns", json_lines_rounded(sample->decision_ns, 6), &failed);
@@ -108,10 +116,12 @@ static int tell_json(const struct sched_options *o, const volatile struct live_s
         json_lines_put_whole(root, "ended_by_timeout", (json_int_t)s->phases_ended[1], &failed);
     }
     if (o->config.specialize) {
+        json_lines_put(root, "specializes", json_boolean(s->wide_cores > 0), &failed);
         json_lines_put_whole(root, "cores", o->config.n_cores, &failed);
         json_lines_put_whole(root, "wide_cores", s->wide_cores, &failed);
         json_lines_put_whole(root, "became_wide", (json_int_t)s->widened, &failed);
         json_lines_put_whole(root, "became_other", (json_int_t)s->narrowed, &failed);
+        json_lines_put_whole(root, "called_away", (json_int_t)s->called, &failed);
     }
     if (o->tasks > 0)
         put_tasks(root, sample, n_tasks, &failed);

@@ -27,7 +27,9 @@ static const char help[] =
     "                        specialize: as fair, and wide tasks on wide cores, which others fill\n"
     "  --source SOURCE       Who is wide: none (nobody, default), marks (tasks that say so:\n"
     "                        include/characterize/mark.h), counters (who runs 512-bit floating point; where that is\n"
-    "                        not counted, who spends half of its cycles at its license level)\n"
+    "                        not counted, who spends half of its cycles at its license level), state (for specialize,\n"
+    "                        approximate: whose registers of 512 bits or tiles were in use at a switch)\n"
+    "  --width 256|512       With state: registers from this width on (default: 512)\n"
     "  --cgroup PATH=MODE    Account tasks of a cgroup (/sys/fs/cgroup/...) by fair, subtract or attribute; the last "
     "one\n"
     "                        that has a task counts. Tasks that are accounted by fair do not pay, either\n"
@@ -37,6 +39,7 @@ static const char help[] =
     "  --monitor             A table of classes and tasks, every second, with keys; instead of lines\n"
     "  --json                These lines as JSON\n"
     "  --help, --version\n\n"
+    "SIGUSR1 turns specialization off, and on again.\n"
     "Exit status: 0 done; 1 the kernel has ended it; 2 usage or unreadable input; 3 this machine cannot do it.\n"
     "doc/scheduler.md says what it may do and what it cannot yet.\n";
 
@@ -75,11 +78,10 @@ static int take_mode(const char *text, struct sched_options *o)
 
 static int take_source(const char *text, struct sched_options *o)
 {
-    if (strcmp(text, "state") == 0)
-        return refuse(CANNOT, "--source state: this version cannot read it in the kernel; --source marks works");
     o->config.marks = strcmp(text, "marks") == 0;
     o->config.counted_wide = strcmp(text, "counters") == 0;
-    return o->config.marks || o->config.counted_wide || strcmp(text, "none") == 0
+    o->config.registers = strcmp(text, "state") == 0 ? 1ULL << LIVE_STATE_TILES | 1ULL << LIVE_STATE_ZMM : 0;
+    return o->config.marks || o->config.counted_wide || o->config.registers != 0 || strcmp(text, "none") == 0
                ? DONE
                : refuse(BAD_USAGE, "--source %s: not one of: none, marks, counters, state", text);
 }
@@ -100,19 +102,14 @@ static int take_cgroup(char *text, struct sched_options *o)
 /* -1: the program ends with DONE. */
 static int parse(int argc, char **argv, struct sched_options *o)
 {
-    static const struct option options[] = {{"params", required_argument, NULL, 'p'},
-                                            {"modelled", no_argument, NULL, 'm'},
-                                            {"mode", required_argument, NULL, 'M'},
-                                            {"source", required_argument, NULL, 's'},
-                                            {"cgroup", required_argument, NULL, 'c'},
-                                            {"slice-us", required_argument, NULL, 'u'},
-                                            {"stats", required_argument, NULL, 'n'},
-                                            {"tasks", required_argument, NULL, 't'},
-                                            {"monitor", no_argument, NULL, 'w'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {"version", no_argument, NULL, 'v'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"params", required_argument, NULL, 'p'},   {"modelled", no_argument, NULL, 'm'},
+        {"mode", required_argument, NULL, 'M'},     {"source", required_argument, NULL, 's'},
+        {"width", required_argument, NULL, 'W'},    {"cgroup", required_argument, NULL, 'c'},
+        {"slice-us", required_argument, NULL, 'u'}, {"stats", required_argument, NULL, 'n'},
+        {"tasks", required_argument, NULL, 't'},    {"monitor", no_argument, NULL, 'w'},
+        {"json", no_argument, NULL, 'j'},           {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},        {NULL, 0, NULL, 0}};
     int option, status = DONE;
     opterr = 0;
     while (status == DONE && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
@@ -128,6 +125,11 @@ static int parse(int argc, char **argv, struct sched_options *o)
             break;
         case 's':
             status = take_source(optarg, o);
+            break;
+        case 'W':
+            status = number("width", optarg, 256, 512, &o->width);
+            if (status == DONE && o->width != 256 && o->width != 512)
+                status = refuse(BAD_USAGE, "--width %ld: neither 256 nor 512", o->width);
             break;
         case 'c':
             status = take_cgroup(optarg, o);
@@ -162,13 +164,18 @@ static int parse(int argc, char **argv, struct sched_options *o)
         return refuse(BAD_USAGE, "--params EXPORT.json is required (--help)");
     if ((o->json || o->tasks > 0) && o->stats == 0)
         return refuse(BAD_USAGE, "--%s is about the lines of --stats N", o->json ? "json" : "tasks");
-    if ((o->config.specialize || live_counters_needed(&o->config)) && !o->config.marks && !o->config.counted_wide)
+    if (((o->config.specialize && o->config.registers == 0) || live_counters_needed(&o->config)) && !o->config.marks &&
+        !o->config.counted_wide)
         return refuse(BAD_USAGE, "--%s must know who is wide: --source counters or marks",
                       o->config.specialize                ? "mode specialize"
                       : o->config.accounting == LIVE_FAIR ? "cgroup"
                                                           : "mode subtract and attribute");
     if (o->monitor && o->stats > 0)
         return refuse(BAD_USAGE, "--monitor is a table, --stats prints lines: one of them");
+    if (o->width != 0 && o->config.registers == 0)
+        return refuse(BAD_USAGE, "--width is about the registers of --source state");
+    if (o->width == 256)
+        o->config.registers |= 1ULL << LIVE_STATE_YMM;
     o->config.timed = o->stats > 0 || o->monitor;
     o->config.slice_ns = (policy_u64)o->slice_us * 1000;
     return DONE;
@@ -185,9 +192,12 @@ static int watch(const struct sched_options *o, struct live_scheduler *scheduler
     const double begin = clock_seconds(CLOCK_MONOTONIC), every = monitor != NULL ? 1 : (double)o->stats;
     struct sched_sample sample = {0};
     double next = every;
-    int status = DONE;
-    bool go_on = true;
-    while (status == DONE && go_on && state->exit_kind == 0 && sigtimedwait(signals, NULL, &pause) < 0) {
+    int status = DONE, taken;
+    bool go_on = true, on = true;
+    while (status == DONE && go_on && state->exit_kind == 0 &&
+           ((taken = sigtimedwait(signals, NULL, &pause)) < 0 || taken == SIGUSR1)) {
+        if (taken == SIGUSR1)
+            live_specialize(scheduler, on = !on);
         const double seconds = clock_seconds(CLOCK_MONOTONIC) - begin;
         if (!live_take_records(scheduler))
             status = refuse(FAILED, "cannot write records: %s", strerror(errno));
@@ -257,6 +267,7 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, SIGUSR1);
     sigprocmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
     if (live_params_read(o.params, o.modelled, live_counters_needed(&o.config), &here, &params, &error) != MACHINE_OK ||

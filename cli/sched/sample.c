@@ -10,7 +10,7 @@ const char *const sched_class_names[LIVE_CLASSES] = {"other", "wide"};
 
 int sched_classes(const struct live_config *config)
 {
-    return config->marks || config->counted_wide ? LIVE_CLASSES : 1;
+    return config->marks || config->counted_wide || config->registers != 0 ? LIVE_CLASSES : 1;
 }
 
 static struct live_counts sum_of(const volatile struct live_state *s, int class)
@@ -24,6 +24,8 @@ static struct live_counts sum_of(const volatile struct live_state *s, int class)
         sum.penalty_ns += c->penalty_ns;
         sum.migrations += c->migrations;
         sum.dispatches += c->dispatches;
+        sum.looks += c->looks;
+        sum.used += c->used;
     }
     return sum;
 }

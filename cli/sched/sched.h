@@ -12,6 +12,7 @@ struct sched_options {
     const char *params;
     bool modelled, json, monitor;
     long slice_us, stats, tasks; /* stats: seconds, 0: no lines; tasks: with each of them */
+    long width;                  /* of registers, bits; 0: the default */
     struct live_config config;
     const char *groups[LIVE_GROUPS_MAX];
 };

@@ -33,7 +33,14 @@ struct bpf_perf_event_value {
 #include <bpf/bpf_tracing.h>
 
 #define SCX_DSQ_LOCAL 0x8000000000000002ULL
-enum { SCX_OPS_ENQ_LAST = 2, SCX_ENQ_WAKEUP = 1, SCX_KICK_IDLE = 1, SCX_KICK_PREEMPT = 2, SCX_TASK_QUEUED = 1 };
+enum {
+    SCX_OPS_ENQ_LAST = 2,
+    SCX_ENQ_WAKEUP = 1,
+    SCX_KICK_IDLE = 1,
+    SCX_KICK_PREEMPT = 2,
+    SCX_TASK_QUEUED = 1,
+    SCX_OPS_KEEP_BUILTIN_IDLE = 1
+};
 #define SCX_ENQ_LAST (1ULL << 41)
 enum { PF_KTHREAD = 0x00200000 };
 
@@ -48,6 +55,7 @@ struct sched_ext_entity {
 struct task_struct {
     unsigned flags;
     int nr_cpus_allowed;
+    unsigned short migration_disabled;
     const struct cpumask *cpus_ptr;
     struct sched_ext_entity scx;
     int pid, tgid;
@@ -79,6 +87,7 @@ struct sched_ext_ops {
     void (*running)(struct task_struct *p);
     void (*stopping)(struct task_struct *p, bool runnable);
     void (*quiescent)(struct task_struct *p, u64 flags);
+    void (*update_idle)(s32 cpu, bool idle);
     s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
     void (*enable)(struct task_struct *p);
     s32 (*init)(void);

@@ -34,9 +34,10 @@ __asm__(".pushsection .rodata\n"
 
 struct live_scheduler {
     struct bpf_object *object;
-    struct bpf_link *ops, *calls, *tasks;
+    struct bpf_link *ops, *calls, *saved, *tasks;
     const volatile struct live_state *state;
     struct live_counters counters;
+    volatile struct live_control *control;
     struct ring_buffer *records;
     FILE *record; /* where they go; NULL: nowhere */
     int link;
@@ -198,6 +199,13 @@ bool live_take_records(struct live_scheduler *s)
     return s->records == NULL || (ring_buffer__consume(s->records) >= 0 && fflush(s->record) == 0);
 }
 
+/* A variable of the scheduler; NULL with errno. */
+static void *shared_memory(const struct live_scheduler *s, const char *name, size_t size, int access)
+{
+    void *place = mmap(NULL, size, access, MAP_SHARED, bpf_map__fd(map_of(s, name)), 0);
+    return place == MAP_FAILED ? NULL : place;
+}
+
 static int load(struct live_scheduler *s, const struct live_config *config, const struct live_params *params,
                 const char *const *groups, struct machine_error *err)
 {
@@ -207,13 +215,14 @@ static int load(struct live_scheduler *s, const struct live_config *config, cons
         return load_failed(s, "read the scheduler", errno, err);
     struct bpf_map *ops = bpf_object__find_map_by_name(s->object, "characterize");
     struct bpf_map *constants = bpf_object__find_map_by_name(s->object, ".rodata.config");
-    struct bpf_map *state = bpf_object__find_map_by_name(s->object, ".data.state");
     struct bpf_program *init = bpf_object__find_program_by_name(s->object, "live_init");
     struct bpf_program *calls = bpf_object__find_program_by_name(s->object, "on_call");
+    struct bpf_program *saved = bpf_object__find_program_by_name(s->object, "on_saved");
     const bool watched = config->marks || config->injected || (config->counted_wide && config->specialize);
     if (bpf_map__set_initial_value(constants, config, sizeof(*config)) != 0 || !size_maps(s, config, params))
         return machine_fail(err, MACHINE_FAILED, "", "the scheduler was compiled with another struct live_config");
     bpf_program__set_autoload(calls, watched);
+    bpf_program__set_autoload(saved, config->registers != 0);
 #if LIBBPF_MAJOR_VERSION == 1 && LIBBPF_MINOR_VERSION < 4 /* newer ones know both by the names of sections */
     bpf_map__set_map_flags(ops, STRUCT_OPS_BY_LINK);
     bpf_program__set_flags(init, BPF_F_SLEEPABLE);
@@ -224,13 +233,16 @@ static int load(struct live_scheduler *s, const struct live_config *config, cons
     const int status = fill_maps(s, config, groups, err);
     if (status != MACHINE_OK)
         return status;
-    void *place = mmap(NULL, sizeof(*s->state), PROT_READ, MAP_SHARED, bpf_map__fd(state), 0);
-    if (place == MAP_FAILED)
+    s->state = shared_memory(s, ".data.state", sizeof(*s->state), PROT_READ);
+    s->control = shared_memory(s, ".data.control", sizeof(*s->control), PROT_READ | PROT_WRITE);
+    if (s->state == NULL || s->control == NULL)
         return load_failed(s, "read what the scheduler counts", errno, err);
-    s->state = place;
     s->calls = watched ? bpf_program__attach(calls) : NULL;
     if (watched && s->calls == NULL)
         return load_failed(s, "watch system calls", errno, err);
+    s->saved = config->registers != 0 ? bpf_program__attach(saved) : NULL;
+    if (config->registers != 0 && s->saved == NULL)
+        return load_failed(s, "watch which registers are saved", errno, err);
     s->tasks = bpf_program__attach_iter(bpf_object__find_program_by_name(s->object, "live_tasks"), NULL);
     if (s->tasks == NULL)
         return load_failed(s, "list tasks", errno, err);
@@ -265,6 +277,7 @@ static void free_scheduler(struct live_scheduler *s)
     if (s->link >= 0)
         close(s->link);
     bpf_link__destroy(s->calls);
+    bpf_link__destroy(s->saved);
     bpf_link__destroy(s->tasks);
     bpf_link__destroy(s->ops);
     ring_buffer__free(s->records);
@@ -274,6 +287,8 @@ static void free_scheduler(struct live_scheduler *s)
         (void)fclose(s->record);
     if (s->state != NULL)
         munmap((void *)s->state, sizeof(*s->state));
+    if (s->control != NULL)
+        munmap((void *)s->control, sizeof(*s->control));
     free(s);
 }
 
@@ -325,6 +340,11 @@ const char *live_without(const struct live_scheduler *s)
 const volatile struct live_state *live_state_of(const struct live_scheduler *s)
 {
     return s->state;
+}
+
+void live_specialize(struct live_scheduler *s, bool on)
+{
+    s->control->off = !on;
 }
 
 int live_tasks_read(const struct live_scheduler *s, struct live_task **rows, size_t *n, struct machine_error *err)

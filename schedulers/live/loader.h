@@ -38,5 +38,8 @@ const volatile struct live_state *live_state_of(const struct live_scheduler *s);
 /* The tasks that have run since it schedules: malloc'ed rows, their number in *n. MACHINE_FAILED, with a line. */
 int live_tasks_read(const struct live_scheduler *s, struct live_task **rows, size_t *n, struct machine_error *err);
 
+/* Turns specialization off (or on again): all cores and tasks are then alike. It begins on. */
+void live_specialize(struct live_scheduler *s, bool on);
+
 /* Linux' own scheduler takes over. MACHINE_FAILED, with a line, where it already has, for another reason. */
 int live_stop(struct live_scheduler *s, struct machine_error *err);

@@ -6,11 +6,13 @@
  */
 #include "schedulers/live/kernel.h"
 #include "schedulers/live/shared.h"
+#include "schedulers/live/state.bpf.h"
 
 char scheduler_license[] SEC("license") = "GPL";
 
 const volatile struct live_config config SEC(".rodata.config");
 struct live_state state SEC(".data.state");
+struct live_control control SEC(".data.control");
 
 /* What is known of a task. */
 struct task {
@@ -23,7 +25,7 @@ struct task {
     u64 penalty;             /* what others lost by it and it has not been charged for, ns */
     u32 own;                 /* the highest level that it could cause since it has its CPU */
     u8 wide, held, counted;  /* held: wide until taken back; counted: among those that run or are ready */
-    u8 seen;                 /* counters say that it is wide */
+    u8 seen;                 /* counters say that it is wide, or the registers that were saved */
 };
 struct {
     __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -46,10 +48,12 @@ static u64 now_vtime;           /* the furthest virtual time at which a task beg
 static u64 changed_at;          /* when a core changed its kind, ns */
 static s64 loads[LIVE_CLASSES]; /* tasks that run or are ready */
 static u32 n_wide;              /* cores */
+static u32 was_off;             /* live_control, followed so far */
 static u8 wide_core[LIVE_CPUS_MAX];
 /* What each CPU runs: the class (LIVE_NOTHING: it idles), its virtual time when it began, or went on, and now. */
 static u8 runs[LIVE_CPUS_MAX];
 static u64 began_at[LIVE_CPUS_MAX];
+static u8 fills[LIVE_CPUS_MAX]; /* whether that is a task that belongs to cores of the other kind */
 static u64 clock_of[LIVE_CPUS_MAX];
 
 #define FOR_EACH_CPU(cpu)                                                                                              \
@@ -87,16 +91,23 @@ static struct task *task_of(struct task_struct *p)
 
 #include "schedulers/live/accounting.bpf.h"
 
+static bool specializes(void)
+{
+    return config.specialize && *(volatile u32 *)&control.off == 0;
+}
+
 static bool cpu_is_wide(u32 cpu)
 {
     const u32 core = config.core_of[cpu % LIVE_CPUS_MAX];
-    return config.specialize && core < LIVE_CPUS_MAX && wide_core[core];
+    return specializes() && core < LIVE_CPUS_MAX && wide_core[core];
 }
 
 /* Whether a task may use a CPU of a kind. */
 static bool may_use_kind(struct task_struct *p, bool wide)
 {
     bool found = false;
+    if (!specializes())
+        return !wide;
     if (p->nr_cpus_allowed >= (int)config.n_cpus)
         return true;
     FOR_EACH_CPU(cpu)
@@ -107,7 +118,7 @@ static bool may_use_kind(struct task_struct *p, bool wide)
 /* The queue of a task: that of its class, if its affinity allows a CPU that serves it first. */
 static u64 queue_of(struct task_struct *p, const struct task *t)
 {
-    if (!config.specialize)
+    if (!specializes())
         return LIVE_OTHER;
     return may_use_kind(p, t->wide) ? t->wide : !t->wide;
 }
@@ -179,7 +190,7 @@ static s32 take_idle(struct task_struct *p, bool wide, s32 first)
 /* An idle CPU for a task: of its own kind; for those that are not wide, any. */
 static s32 idle_for(struct task_struct *p, const struct task *t, s32 first)
 {
-    if (config.specialize) {
+    if (specializes()) {
         const bool wide = queue_of(p, t) == LIVE_WIDE;
         const s32 cpu = take_idle(p, wide, first);
         if (cpu >= 0 || wide)
@@ -207,6 +218,8 @@ static __always_inline void tally(struct task *t, u32 cpu, const struct live_cou
     TALLY(penalty_ns);
     TALLY(migrations);
     TALLY(dispatches);
+    TALLY(looks);
+    TALLY(used);
 #undef TALLY
 }
 
@@ -240,7 +253,13 @@ static void become(struct task *t, bool wide, u64 time)
     count(t, counted);
 }
 
-/* Follows the task's mark and what was counted, the call that ended its phase, and the timeout. */
+/* CPU time after which a wide task is not: of registers, the last look is up to a slice ago. */
+static u64 timeout(void)
+{
+    return POLICY_WIDE_TIMEOUT + (config.registers != 0 ? config.slice_ns : 0);
+}
+
+/* Follows the task's mark and what was counted or saved, the call that ended its phase, and the timeout. */
 static void classify(struct task_struct *p, struct task *t)
 {
     u32 *mark = config.marks ? bpf_task_storage_get(&wide_marks, p, 0, 0) : 0;
@@ -251,7 +270,7 @@ static void classify(struct task_struct *p, struct task *t)
     t->held = said == LIVE_MARK_HELD;
     if (said == LIVE_MARK_PHASE && t->wide && t->ended == 0)
         t->wide_since = time;
-    if (t->wide && !t->held && (t->ended != 0 || time - t->wide_since > POLICY_WIDE_TIMEOUT)) {
+    if (t->wide && !t->held && (t->ended != 0 || time - t->wide_since > timeout())) {
         become(t, false, t->ended != 0 ? t->ended : time);
         __sync_fetch_and_add(&state.phases_ended[t->ended == 0], 1);
     }
@@ -305,6 +324,18 @@ int BPF_PROG(on_call, struct pt_regs *regs, long id)
     return 0;
 }
 
+/* The current task's registers have been saved: another one is to run. What it used, classify() follows. */
+SEC("tp_btf/x86_fpu_regs_deactivated")
+int BPF_PROG(on_saved, struct fpu *fpu)
+{
+    struct task *t = task_of(bpf_get_current_task_btf());
+    if (t == 0)
+        return 0;
+    t->seen = (saved_registers(fpu) & config.registers) != 0;
+    tally(t, bpf_get_smp_processor_id(), &(const struct live_counts){.looks = 1, .used = t->seen});
+    return 0;
+}
+
 /* ---- how many wide cores ---- */
 
 /* The first CPU of a core that is not wide and has nothing to do, where no wide CPU idles; -1: there is none. */
@@ -339,7 +370,7 @@ static void consider_kind(u32 cpu)
 {
     const u32 core = config.core_of[cpu % LIVE_CPUS_MAX];
     const u64 at = changed_at, now = bpf_ktime_get_ns();
-    if (!config.specialize || core >= LIVE_CPUS_MAX || !policy_may_change(now - at))
+    if (!specializes() || core >= LIVE_CPUS_MAX || !policy_may_change(now - at))
         return;
     const struct policy_loads l = {loads[LIVE_WIDE] > 0 ? (u64)loads[LIVE_WIDE] : 0,
                                    loads[LIVE_OTHER] > 0 ? (u64)loads[LIVE_OTHER] : 0, n_wide, config.n_cores - n_wide};
@@ -373,6 +404,12 @@ static void decision_ends(const u64 *begun)
         state.decision_ns[bpf_get_smp_processor_id() % LIVE_CPUS_MAX] += bpf_ktime_get_ns() - *begun;
 }
 
+static void runs_now(struct task_struct *p, const struct task *t, u32 cpu)
+{
+    runs[cpu % LIVE_CPUS_MAX] = t->wide;
+    fills[cpu % LIVE_CPUS_MAX] = cpu_is_wide(cpu) && queue_of(p, t) == LIVE_OTHER;
+}
+
 /* The time from here to the end of the function is that of a decision. */
 #define TIMED const u64 begun __attribute__((cleanup(decision_ends), unused)) = decision_begins()
 
@@ -399,7 +436,7 @@ static void take_place(struct task_struct *p, u64 queue, u64 vtime)
 {
     const s32 cpu = scx_bpf_task_cpu(p);
     s32 other = -1;
-    if (cpu >= 0 && queue == (config.specialize ? cpu_is_wide((u32)cpu) : LIVE_OTHER) &&
+    if (cpu >= 0 && queue == cpu_is_wide((u32)cpu) &&
         before(vtime + POLICY_GRANULARITY, clock_of[(u32)cpu % LIVE_CPUS_MAX])) {
         scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
         return;
@@ -432,13 +469,15 @@ void BPF_PROG(live_enqueue, struct task_struct *p, u64 flags)
     }
     const u64 queue = queue_of(p, t);
     scx_bpf_dsq_insert_vtime(p, dsq_of(queue, node_of(scx_bpf_task_cpu(p))), config.slice_ns, vtime, flags);
-    const s32 idle = idle_for(p, t, -1);
+    const s32 here = scx_bpf_task_cpu(p);
+    const bool last = flags & SCX_ENQ_LAST, back = last && queue == cpu_is_wide((u32)here);
+    const s32 idle = back ? -1 : last ? take_idle(p, queue == LIVE_WIDE, -1) : idle_for(p, t, -1);
     if (idle >= 0)
         scx_bpf_kick_cpu(idle, SCX_KICK_IDLE);
-    else if (flags & SCX_ENQ_WAKEUP || queue == LIVE_WIDE)
+    else if (last) /* or this CPU would idle */
+        scx_bpf_kick_cpu(here, 0);
+    if (idle < 0 && !back && (flags & SCX_ENQ_WAKEUP || queue == LIVE_WIDE))
         take_place(p, queue, vtime);
-    if (flags & SCX_ENQ_LAST) /* this CPU would idle, whoever is there for the task */
-        scx_bpf_kick_cpu(scx_bpf_task_cpu(p), 0);
 }
 
 /* Runs the first of a class's queue on a node that may run here, unless `than` comes before it; with `stray`, the first
@@ -515,14 +554,57 @@ static bool take(u64 class, s32 cpu, struct task_struct *than, bool stray)
     return taken;
 }
 
+/* Whether a CPU that a task may use, and that is not wide, has nothing to do. */
+static bool other_idles(struct task_struct *p)
+{
+    bool found = false;
+    FOR_EACH_CPU(cpu)
+    {
+        const u32 i = (u32)*cpu % LIVE_CPUS_MAX;
+        found = found || (runs[i] == LIVE_NOTHING && config.core_of[i] < LIVE_CPUS_MAX && !cpu_is_wide(i) &&
+                          bpf_cpumask_test_cpu(i, p->cpus_ptr));
+    }
+    return found;
+}
+
+/* A CPU that is not wide begins to idle: a task that fills a wide one, where there are wide tasks, may go there. */
+SEC("struct_ops/live_update_idle")
+void BPF_PROG(live_update_idle, s32 cpu, bool idle)
+{
+    s32 from = -1;
+    if (!idle || !specializes() || loads[LIVE_WIDE] <= 0 || cpu_is_wide((u32)cpu))
+        return;
+    FOR_EACH_CPU(at)
+    if (from < 0 && fills[(u32)*at % LIVE_CPUS_MAX] && cpu_is_wide((u32)*at))
+        from = *at;
+    if (from < 0)
+        return;
+    __sync_fetch_and_add(&state.called, 1);
+    scx_bpf_kick_cpu(from, SCX_KICK_PREEMPT);
+}
+
+/* Where specialization was turned off or on, tasks wait in queues that nobody looks at, or behind others. */
+static void follow_control(void)
+{
+    const u32 off = *(volatile u32 *)&control.off;
+    if (was_off == off)
+        return;
+    was_off = off;
+    changed_at = bpf_ktime_get_ns();
+    state.wide_cores = off ? 0 : n_wide;
+}
+
 SEC("struct_ops/live_dispatch")
 void BPF_PROG(live_dispatch, s32 cpu, struct task_struct *prev)
 {
     TIMED;
     struct task *t = prev != 0 && prev->scx.flags & SCX_TASK_QUEUED ? task_of(prev) : 0;
     struct task_struct *keep = t != 0 ? prev : 0;
-    if (t != 0) /* it has not stopped yet, and may go on */
+    if (t != 0) { /* it has not stopped yet, and may go on */
         charge(prev, t);
+        classify(prev, t);
+    }
+    follow_control();
     consider_kind((u32)cpu);
     const u64 own = cpu_is_wide((u32)cpu) ? LIVE_WIDE : LIVE_OTHER, foreign = !own;
     const u64 of_keep = t != 0 ? queue_of(prev, t) : own;
@@ -531,14 +613,18 @@ void BPF_PROG(live_dispatch, s32 cpu, struct task_struct *prev)
         return;
     if (take(own, cpu, of_keep == own ? keep : 0, false))
         return;
-    if (keep == 0 || of_keep != own) {
-        /* wide cores are filled by others */
-        if (own == LIVE_WIDE && take(LIVE_OTHER, cpu, keep, false))
-            return;
-        if (keep == 0 || of_keep == LIVE_WIDE) /* ... and a wide task goes where it belongs */
-            return;
-    }
+    /* wide cores are filled by others */
+    if (own == LIVE_WIDE && (keep == 0 || of_keep != own) && take(LIVE_OTHER, cpu, keep, false))
+        return;
+    if (keep == 0)
+        return;
+    /* A wide task goes where it belongs, another one where a CPU idles. One that goes on comes back, so that Linux saves
+     * its registers. Not while it must not migrate, beyond this program's own count: nobody would wake this CPU for it */
+    const bool leaves = of_keep != own && (of_keep == LIVE_WIDE || other_idles(keep));
+    if ((leaves || (config.registers != 0 && !(keep->flags & PF_KTHREAD))) && keep->migration_disabled <= 1)
+        return;
     begins(keep, (u32)cpu);
+    runs_now(keep, t, (u32)cpu);
     scx_bpf_task_set_slice(keep, config.slice_ns);
     t->own = 0;
 }
@@ -552,7 +638,7 @@ void BPF_PROG(live_tick, struct task_struct *p)
         return;
     charge(p, t);
     classify(p, t);
-    runs[(u32)cpu % LIVE_CPUS_MAX] = t->wide;
+    runs_now(p, t, (u32)cpu);
     consider_kind((u32)cpu);
     if (queue_of(p, t) == LIVE_WIDE && !cpu_is_wide((u32)cpu))
         scx_bpf_task_set_slice(p, 0);
@@ -588,8 +674,11 @@ void BPF_PROG(live_running, struct task_struct *p)
     const u32 i = (u32)cpu % LIVE_CPUS_MAX;
     if (t == 0)
         return;
+    classify(p, t); /* its registers */
     begins(p, i);
-    runs[i] = t->wide;
+    runs_now(p, t, i);
+    if (t->wide && queue_of(p, t) == LIVE_WIDE && !cpu_is_wide(i))
+        scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
     tally(t, i, &(const struct live_counts){.dispatches = 1, .migrations = t->cpu >= 0 && t->cpu != cpu});
     t->cpu = cpu;
     t->since = bpf_ktime_get_ns();
@@ -600,11 +689,13 @@ SEC("struct_ops/live_stopping")
 void BPF_PROG(live_stopping, struct task_struct *p, bool runnable)
 {
     struct task *t = task_of(p);
+    const u32 i = (u32)scx_bpf_task_cpu(p) % LIVE_CPUS_MAX;
     if (t == 0)
         return;
     charge(p, t);
     t->since = 0;
-    runs[(u32)scx_bpf_task_cpu(p) % LIVE_CPUS_MAX] = LIVE_NOTHING;
+    runs[i] = LIVE_NOTHING;
+    fills[i] = 0;
     classify(p, t);
 }
 
@@ -682,10 +773,11 @@ struct sched_ext_ops characterize = {
     .running = (void *)live_running,
     .stopping = (void *)live_stopping,
     .quiescent = (void *)live_quiescent,
+    .update_idle = (void *)live_update_idle,
     .init_task = (void *)live_init_task,
     .enable = (void *)live_enable,
     .init = (void *)live_init,
     .exit = (void *)live_exit,
-    .flags = SCX_OPS_ENQ_LAST,
+    .flags = SCX_OPS_ENQ_LAST | SCX_OPS_KEEP_BUILTIN_IDLE,
     .name = "characterize",
 };

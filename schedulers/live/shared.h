@@ -70,6 +70,7 @@ struct live_config {
     policy_u32 first_wide; /* the core that is wide at first */
     policy_u32 n_nodes;    /* NUMA nodes with CPUs that are online, at least 1 */
     policy_u64 slice_ns;
+    policy_u64 registers;              /* bits of XCR0: who uses any of them is wide; 0: they are not looked at */
     policy_u32 core_of[LIVE_CPUS_MAX]; /* the first CPU of a CPU's core; LIVE_CPUS_MAX: it is offline */
     policy_u32 node_of[LIVE_CPUS_MAX]; /* from 0 */
 };
@@ -81,6 +82,7 @@ struct live_counts {
     policy_u64 penalty_ns;         /* charged besides, since levels of its own took it from others */
     policy_u64 migrations;         /* runs on another CPU than the last one */
     policy_u64 dispatches;         /* runs */
+    policy_u64 looks, used;        /* at registers; those that found some of live_config.registers in use */
 };
 
 /* One of the tasks that are there, threads each. */
@@ -98,6 +100,11 @@ struct live_accounted {
     policy_u64 records_lost;     /* for which there was no room */
 };
 
+/* Written by the program that loads it, while it schedules. */
+struct live_control {
+    policy_u32 off; /* whether mode specialize treats all tasks and cores alike for now */
+};
+
 /* Written by the scheduler alone. */
 struct live_state {
     struct live_counts counts[LIVE_CPUS_MAX][LIVE_CLASSES];
@@ -105,6 +112,7 @@ struct live_state {
     policy_u64 decision_ns[LIVE_CPUS_MAX]; /* time that decisions took on a CPU, if timed */
     policy_u64 widened, narrowed;          /* cores, times */
     policy_u64 phases_ended[2];            /* by a system call, by timeout */
+    policy_u64 called;                     /* other tasks, from wide cores to CPUs that begin to idle */
     policy_u32 wide_cores;
     policy_u32 exit_kind; /* enum scx_exit_kind; 0: it runs */
     policy_u64 exit_code;

@@ -66,7 +66,11 @@ refused "no frequencies" 2 "no frequencies" --params without.json
 for mode in subtract attribute; do
     refused "mode $mode without a source" 2 "who is wide: --source counters" --params own.json --mode $mode
 done
-refused "source state" 3 "cannot read it" --params own.json --source state
+refused "accounting by registers" 2 "who is wide: --source counters" --params own.json --mode subtract --source state
+refused "a width without registers" 2 "registers of --source state" --params own.json --source marks --width 256
+for width in 128 300 512bit; do
+    refused "width $width" 2 "--width $width: " --params own.json --source state --width $width
+done
 refused "a cgroup without a source" 2 "who is wide: --source counters" --params own.json --cgroup /a=subtract
 refused "a cgroup without a mode" 2 "not PATH=fair, PATH=subtract or PATH=attribute" --params own.json --cgroup /a
 refused "a cgroup that is to be specialized" 2 "not PATH=fair" --params own.json --cgroup /a=specialize
@@ -88,6 +92,7 @@ if [ -e /sys/kernel/sched_ext ]; then
     skip "a kernel without sched_ext" "this one has it, and tests leave its scheduler alone"
 else
     refused "a kernel without sched_ext" 3 "Linux $(uname -r) has no sched_ext; Linux 7.2 and newer" --params own.json
+    refused "... with registers" 3 "has no sched_ext" --params own.json --mode specialize --source state --width 256
     refused "... with a model" 3 "has no sched_ext" --params modelled.json --modelled --mode specialize --source marks
 fi
 "$CHARACTERIZE-sched" --version >"$out"

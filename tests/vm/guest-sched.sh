@@ -101,12 +101,22 @@ ok "... Linux' own scheduler has taken over" becomes disabled
 echo "== specialize, at $(seconds) s"
 start "mode specialize" --mode specialize --source marks --stats 1 --json
 shown "... a busy task that is marked moves to a wide core" sched_checks wide 5
+shown "... a task that root marks goes there, and back" sched_checks pidfd 1000
+sleep 1.2
+ok "... one core of three is wide" test "$(json wide_cores)" -eq 1
 ok "... phases" sched_checks phases 0.3
 sleep 1.2
 tail -n 1 "$log"
 ok "... end by timeout" test "$(json ended_by_timeout)" -ge 1
 ok "... and by a system call" test "$(json ended_by_call)" -ge 1
-ok "... one core of three is wide" test "$(json wide_cores)" -eq 1
+shown "... wide tasks have their cores" sched_checks spread 4
+kill -USR1 "$sched"
+sleep 1.2
+ok "... SIGUSR1 turns it off" sh -c "tail -n 1 $log | grep -q '\"specializes\":false'"
+shown "... then they have all" sched_checks spread 6
+kill -USR1 "$sched"
+shown "... and on again" sched_checks spread 4
+ok "... says so" sh -c "tail -n 1 $log | grep -q '\"specializes\":true'"
 sched_checks many 4 &
 sleep 3.5
 tail -n 1 "$log"
@@ -117,6 +127,9 @@ shown "... $LOAD s of load" sched_checks load "$LOAD"
 tail -n 1 "$log"
 ok "... it still schedules" grep -qx enabled "$state"
 end "SIGKILL" KILL 137
+
+# shellcheck source=tests/vm/guest-sched-state.sh
+. /guest-sched-state.sh
 
 # shellcheck source=tests/vm/guest-sched-accounting.sh
 . /guest-sched-accounting.sh

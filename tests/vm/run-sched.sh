@@ -31,7 +31,7 @@ build_program sched_replay
 # shellcheck disable=SC2046 # nothing or one name
 begin_root "$OUT/characterize-sched" "$work/sched_checks" "$work/sched_places" "$work/sched_replay" \
     $(command -v perf)
-cp tests/vm/guest-sched-safety.sh tests/vm/guest-sched-accounting.sh "$root/"
+cp tests/vm/guest-sched-safety.sh tests/vm/guest-sched-accounting.sh tests/vm/guest-sched-state.sh "$root/"
 # of the processor that the virtual machine shows (lib.sh)
 sed '2s/$/\n  "family": 6, "model": 85, "stepping": 4,/' tests/support/xeon-gold-6130.export.json >"$root/export.json"
 # the terminal of --monitor

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What tasks see of characterize-sched (guest-sched.sh). The first argument is a check, the second how long, in
- * seconds; ends with status 0 if it holds.
+ * What tasks see of characterize-sched (guest-sched.sh). The first argument is a check, the second a number, mostly how
+ * long, in seconds; ends with status 0 if it holds.
  */
+#include <linux/bpf.h>
 #include <pty.h>
 #include <sched.h>
+#include <stdint.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -161,26 +165,99 @@ static void be_wide(bool counted, bool wide)
         characterize_mark_wide(wide ? CHARACTERIZE_MARK_HELD : CHARACTERIZE_MARK_NONE);
 }
 
-/* A busy task among others becomes wide where it is not on a wide core: how long until it is on one; then it stays.
- * Beside two others no further core becomes wide (policy_widens). */
-static int wide_one(double seconds, bool counted)
+/* ---- busy tasks that say where they are ---- */
+
+enum { TASKS_MAX = 8 };
+struct busy {
+    pid_t pid;
+    volatile int cpu;
+};
+static struct busy *busy; /* shared with them */
+
+/* The first `kept` of n stay on CPUs 0, 2, and so on, so that there is no idle core that would become wide for a task that
+ * waits; the last `wide` are wide. */
+static void begin_busy(int n, int kept, int wide)
 {
-    double worst = 0;
-    for (int i = 0; i < 2; i++)
-        if (fork() == 0) {
+    busy = mmap(NULL, TASKS_MAX * sizeof(*busy), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < n; i++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            if (i < kept)
+                keep_to(2 * i);
+            if (i >= n - wide)
+                characterize_mark_wide(CHARACTERIZE_MARK_HELD);
             for (const pid_t parent = getppid(); getppid() == parent;)
-                ;
+                for (int k = 0; k < 1000; k++)
+                    busy[i].cpu = sched_getcpu();
             _exit(0);
         }
-    usleep(100000);
+        busy[i].pid = child;
+    }
+    usleep(200000);
+}
+
+static void end_busy(int n)
+{
+    for (int i = 0; i < n; i++) {
+        kill(busy[i].pid, SIGKILL);
+        waitpid(busy[i].pid, NULL, 0);
+    }
+}
+
+/* How long one CPU takes to make another run something at once (a real-time task, of Linux' own scheduler), ms at most of
+ * ten times: of an emulator whose CPUs take turns. */
+static double turn_ms(void)
+{
+    struct poked {
+        volatile double at, seen;
+    } *p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const struct sched_param first = {.sched_priority = 50};
+    double worst = 0;
+    int ends[2];
+    char c;
+    if (pipe(ends) != 0)
+        return 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        keep_to(WIDE_CPU);
+        sched_setscheduler(0, SCHED_FIFO, &first);
+        while (read(ends[0], &c, 1) == 1)
+            p->seen = now();
+        _exit(0);
+    }
+    for (int i = 0; i < 10; i++) {
+        spin(0.02);
+        p->seen = 0;
+        p->at = now();
+        if (write(ends[1], "", 1) != 1)
+            break;
+        while (p->seen == 0 && now() - p->at < 1)
+            ;
+        worst = 1e3 * (p->seen - p->at) > worst ? 1e3 * (p->seen - p->at) : worst;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    return worst;
+}
+
+/* A busy task among others becomes wide where it is not on a wide core: within 20 ms it is on one, beside a turn of its
+ * CPU until the timer's tick, and one of the CPU to which it goes (turn_ms). Then it stays. Beside two others no further
+ * core becomes wide (policy_widens). */
+static int wide_one(double seconds, bool counted)
+{
+    double worst = 0, turn = 0;
+    int failed = 0;
+    begin_busy(2, 2, 0);
     for (int round = 0; round < 10; round++) {
+        const double took = turn_ms();
+        turn = took > turn ? took : turn;
         const double begin = now();
         unsigned on = 0, of = 0;
         while (sched_getcpu() >= WIDE_CPU && now() - begin < 5)
             usleep(1000); /* an idle CPU that is not wide takes it when it wakes */
         if (sched_getcpu() >= WIDE_CPU) {
             printf("round %d: the task does not leave the wide core\n", round);
-            return 1;
+            failed++;
         }
         be_wide(counted, true);
         const double marked = now();
@@ -193,11 +270,103 @@ static int wide_one(double seconds, bool counted)
         be_wide(counted, false);
         spin(counted ? 0.05 : 0); /* until the timeout */
         printf("round %d: on a wide core after %.1f ms, then %.1f %% of its looks\n", round, ms, 100.0 * on / of);
-        if (ms > 100 || on < 0.99 * of) /* tens of ms, of an emulator's CPUs that take turns */
-            return 1;
+        failed += ms > 20 + 2 * turn || on < 0.99 * of;
     }
-    printf("on a wide core after %.1f ms at most\n", worst);
-    return 0;
+    end_busy(2);
+    printf("on a wide core after %.1f ms at most; a CPU answers after %.1f ms at most\n", worst, turn);
+    return failed;
+}
+
+/* ms until a busy task is on a core, or on no core but it; 5000: it does not come there. */
+static double ms_until(const struct busy *task, int on, const volatile int *core_cpu)
+{
+    const double begin = now();
+    while ((task->cpu / 2 == *core_cpu / 2) != on && now() - begin < 5)
+        usleep(500);
+    return 1e3 * (now() - begin);
+}
+
+/* Beside a wide task, one of five others fills its core: when one of the others ends, it takes its place. Slices are
+ * long (guest-sched.sh). */
+static int fill(double within_ms)
+{
+    double worst = 0;
+    for (int round = 0; round < 10; round++) {
+        int filler = -1;
+        begin_busy(6, 0, 1);
+        for (int tries = 0; tries < 50 && filler < 0; tries++, usleep(20000))
+            for (int i = 0; i < 5; i++)
+                filler = busy[i].cpu / 2 == busy[5].cpu / 2 ? i : filler;
+        kill(busy[filler == 0].pid, SIGKILL);
+        const double ms = filler < 0 ? 5000 : ms_until(&busy[filler], 0, &busy[5].cpu);
+        printf("%.1f ", ms);
+        worst = ms > worst ? ms : worst;
+        end_busy(6);
+    }
+    printf("ms until it is where another CPU idles\n");
+    return worst > within_ms;
+}
+
+/* A map of the scheduler, by its name; -1: there is none. */
+static int map_named(const char *name)
+{
+    struct bpf_map_info info;
+    union bpf_attr attr = {0};
+    while (syscall(SYS_bpf, BPF_MAP_GET_NEXT_ID, &attr, sizeof(attr)) == 0) {
+        const __u32 id = attr.next_id;
+        union bpf_attr get = {.map_id = id}, ask = {0};
+        const int fd = (int)syscall(SYS_bpf, BPF_MAP_GET_FD_BY_ID, &get, sizeof(get));
+        memset(&info, 0, sizeof(info));
+        ask.info.bpf_fd = (__u32)fd;
+        ask.info.info_len = sizeof(info);
+        ask.info.info = (__u64)(uintptr_t)&info;
+        if (fd >= 0 && syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &ask, sizeof(ask)) == 0 && strcmp(info.name, name) == 0)
+            return fd;
+        close(fd);
+        attr.start_id = id;
+    }
+    return -1;
+}
+
+/* Root marks another task, through a descriptor of its process. */
+static int by_pidfd(double within_ms)
+{
+    const volatile int wide_cpu = WIDE_CPU;
+    double worst[2] = {0};
+    begin_busy(3, 2, 0);
+    const int map = map_named("wide_marks"), task = (int)syscall(SYS_pidfd_open, busy[2].pid, 0);
+    int failed = map < 0 || task < 0;
+    for (__u32 round = 0; round < 10 && !failed; round++) {
+        const __u32 mark = round % 2 == 0 ? CHARACTERIZE_MARK_HELD : CHARACTERIZE_MARK_NONE;
+        union bpf_attr attr = {0};
+        attr.map_fd = (__u32)map;
+        attr.key = (__u64)(uintptr_t)&task;
+        attr.value = (__u64)(uintptr_t)&mark;
+        failed = syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr)) != 0;
+        const double ms = ms_until(&busy[2], mark != CHARACTERIZE_MARK_NONE, &wide_cpu);
+        worst[mark == CHARACTERIZE_MARK_NONE] = ms > worst[mark == CHARACTERIZE_MARK_NONE]
+                                                    ? ms
+                                                    : worst[mark == CHARACTERIZE_MARK_NONE];
+        usleep(100000);
+    }
+    end_busy(3);
+    printf("map %d, task %d%s: on a wide core after %.1f ms at most, back after %.1f ms\n", map, task,
+           failed ? " (failed)" : "", worst[0], worst[1]);
+    return failed || worst[0] > within_ms || worst[1] > within_ms;
+}
+
+/* On how many CPUs six wide tasks are. */
+static int spread(double want)
+{
+    unsigned seen = 0;
+    begin_busy(6, 0, 6);
+    usleep(800000);
+    for (int tries = 0; tries < 100; tries++, usleep(10000))
+        for (int i = 0; i < 6; i++)
+            seen |= 1u << busy[i].cpu;
+    end_busy(6);
+    printf("six wide tasks on %d CPUs\n", __builtin_popcount(seen));
+    return __builtin_popcount(seen) != (int)want;
 }
 
 static int wide(double seconds)
@@ -307,9 +476,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*check)(double seconds);
-    } checks[] = {{"shares", shares}, {"wakes", wakes},    {"wide", wide},       {"phases", phases},
-                  {"many", many},     {"load", load},      {"monitor", monitor}, {"victim", victim},
-                  {"mixed", mixed},   {"counted", counted}};
+    } checks[] = {{"shares", shares},  {"wakes", wakes},     {"wide", wide},     {"phases", phases},
+                  {"fill", fill},      {"pidfd", by_pidfd},  {"spread", spread}, {"many", many},
+                  {"load", load},      {"monitor", monitor}, {"victim", victim}, {"mixed", mixed},
+                  {"counted", counted}};
     for (size_t i = 0; argc == 3 && i < sizeof(checks) / sizeof(checks[0]); i++)
         if (strcmp(checks[i].name, argv[1]) == 0)
             return checks[i].check(atof(argv[2]));
