@@ -53,6 +53,9 @@ static void tell_text(const struct sched_options *o, const volatile struct live_
     if (o->config.specialize)
         printf(" wide cores: %u of %u, %llu became wide, %llu other, %llu tasks called away from them;", s->wide_cores,
                o->config.n_cores, s->widened, s->narrowed, s->called);
+    if (sample->adapt != NULL && sample->adapt->decisions > 0)
+        printf(" million instructions a second with specialization: %.1f, without: %.1f;",
+               1e-6 * sample->adapt->rate[1], 1e-6 * sample->adapt->rate[0]);
     printf("\n");
     for (size_t i = 0; i < n_tasks; i++) {
         const struct live_task *t = &sample->tasks[sample->order[i].index].now;
@@ -117,6 +120,11 @@ static int tell_json(const struct sched_options *o, const volatile struct live_s
     }
     if (o->config.specialize) {
         json_lines_put(root, "specializes", json_boolean(s->wide_cores > 0), &failed);
+        if (sample->adapt != NULL) {
+            json_lines_put_whole(root, "decisions", sample->adapt->decisions, &failed);
+            json_lines_put(root, "rate_with", json_lines_rounded(sample->adapt->rate[1], 6), &failed);
+            json_lines_put(root, "rate_without", json_lines_rounded(sample->adapt->rate[0], 6), &failed);
+        }
         json_lines_put_whole(root, "cores", o->config.n_cores, &failed);
         json_lines_put_whole(root, "wide_cores", s->wide_cores, &failed);
         json_lines_put_whole(root, "became_wide", (json_int_t)s->widened, &failed);

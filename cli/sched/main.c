@@ -12,6 +12,7 @@
 #include "cli/messages.h"
 #include "cli/sched/monitor.h"
 #include "cli/sched/sched.h"
+#include "schedulers/live/instructions.h"
 #include "schedulers/live/params.h"
 #include "util/clock.h"
 
@@ -33,13 +34,14 @@ static const char help[] =
     "  --cgroup PATH=MODE    Account tasks of a cgroup (/sys/fs/cgroup/...) by fair, subtract or attribute; the last "
     "one\n"
     "                        that has a task counts. Tasks that are accounted by fair do not pay, either\n"
+    "  --adapt               With specialize: keep it on only where tasks execute more instructions a second with it\n"
     "  --slice-us N          Time for which a task keeps its CPU, 100 to 100000 (default: 6000)\n"
     "  --stats N             A line every N seconds, 1 to 3600\n"
     "  --tasks N             And of the N tasks that ran most since the last line, 0 to 1000 (default: 0)\n"
     "  --monitor             A table of classes and tasks, every second, with keys; instead of lines\n"
     "  --json                These lines as JSON\n"
     "  --help, --version\n\n"
-    "SIGUSR1 turns specialization off, and on again.\n"
+    "SIGUSR1 turns specialization off, and on again (without --adapt).\n"
     "Exit status: 0 done; 1 the kernel has ended it; 2 usage or unreadable input; 3 this machine cannot do it.\n"
     "doc/scheduler.md says what it may do and what it cannot yet.\n";
 
@@ -99,17 +101,51 @@ static int take_cgroup(char *text, struct sched_options *o)
     return DONE;
 }
 
+/* What options say of each other. */
+static int check_options(struct sched_options *o)
+{
+    if (o->params == NULL)
+        return refuse(BAD_USAGE, "--params EXPORT.json is required (--help)");
+    if ((o->json || o->tasks > 0) && o->stats == 0)
+        return refuse(BAD_USAGE, "--%s is about the lines of --stats N", o->json ? "json" : "tasks");
+    if (((o->config.specialize && o->config.registers == 0) || live_counters_needed(&o->config)) && !o->config.marks &&
+        !o->config.counted_wide)
+        return refuse(BAD_USAGE, "--%s must know who is wide: --source counters or marks",
+                      o->config.specialize                ? "mode specialize"
+                      : o->config.accounting == LIVE_FAIR ? "cgroup"
+                                                          : "mode subtract and attribute");
+    if (o->monitor && o->stats > 0)
+        return refuse(BAD_USAGE, "--monitor is a table, --stats prints lines: one of them");
+    if (o->width != 0 && o->config.registers == 0)
+        return refuse(BAD_USAGE, "--width is about the registers of --source state");
+    if (o->adapts && !o->config.specialize)
+        return refuse(BAD_USAGE, "--adapt is about --mode specialize");
+    if (o->width == 256)
+        o->config.registers |= 1ULL << LIVE_STATE_YMM;
+    o->config.timed = o->stats > 0 || o->monitor;
+    o->config.slice_ns = (policy_u64)o->slice_us * 1000;
+    return DONE;
+}
+
+static const struct option options[] = {{"params", required_argument, NULL, 'p'},
+                                        {"modelled", no_argument, NULL, 'm'},
+                                        {"mode", required_argument, NULL, 'M'},
+                                        {"source", required_argument, NULL, 's'},
+                                        {"width", required_argument, NULL, 'W'},
+                                        {"adapt", no_argument, NULL, 'a'},
+                                        {"cgroup", required_argument, NULL, 'c'},
+                                        {"slice-us", required_argument, NULL, 'u'},
+                                        {"stats", required_argument, NULL, 'n'},
+                                        {"tasks", required_argument, NULL, 't'},
+                                        {"monitor", no_argument, NULL, 'w'},
+                                        {"json", no_argument, NULL, 'j'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {"version", no_argument, NULL, 'v'},
+                                        {NULL, 0, NULL, 0}};
+
 /* -1: the program ends with DONE. */
 static int parse(int argc, char **argv, struct sched_options *o)
 {
-    static const struct option options[] = {
-        {"params", required_argument, NULL, 'p'},   {"modelled", no_argument, NULL, 'm'},
-        {"mode", required_argument, NULL, 'M'},     {"source", required_argument, NULL, 's'},
-        {"width", required_argument, NULL, 'W'},    {"cgroup", required_argument, NULL, 'c'},
-        {"slice-us", required_argument, NULL, 'u'}, {"stats", required_argument, NULL, 'n'},
-        {"tasks", required_argument, NULL, 't'},    {"monitor", no_argument, NULL, 'w'},
-        {"json", no_argument, NULL, 'j'},           {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},        {NULL, 0, NULL, 0}};
     int option, status = DONE;
     opterr = 0;
     while (status == DONE && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
@@ -130,6 +166,9 @@ static int parse(int argc, char **argv, struct sched_options *o)
             status = number("width", optarg, 256, 512, &o->width);
             if (status == DONE && o->width != 256 && o->width != 512)
                 status = refuse(BAD_USAGE, "--width %ld: neither 256 nor 512", o->width);
+            break;
+        case 'a':
+            o->adapts = true;
             break;
         case 'c':
             status = take_cgroup(optarg, o);
@@ -158,47 +197,33 @@ static int parse(int argc, char **argv, struct sched_options *o)
         }
     if (status != DONE)
         return status;
-    if (optind < argc)
-        return refuse(BAD_USAGE, "%s: not an option (--help)", argv[optind]);
-    if (o->params == NULL)
-        return refuse(BAD_USAGE, "--params EXPORT.json is required (--help)");
-    if ((o->json || o->tasks > 0) && o->stats == 0)
-        return refuse(BAD_USAGE, "--%s is about the lines of --stats N", o->json ? "json" : "tasks");
-    if (((o->config.specialize && o->config.registers == 0) || live_counters_needed(&o->config)) && !o->config.marks &&
-        !o->config.counted_wide)
-        return refuse(BAD_USAGE, "--%s must know who is wide: --source counters or marks",
-                      o->config.specialize                ? "mode specialize"
-                      : o->config.accounting == LIVE_FAIR ? "cgroup"
-                                                          : "mode subtract and attribute");
-    if (o->monitor && o->stats > 0)
-        return refuse(BAD_USAGE, "--monitor is a table, --stats prints lines: one of them");
-    if (o->width != 0 && o->config.registers == 0)
-        return refuse(BAD_USAGE, "--width is about the registers of --source state");
-    if (o->width == 256)
-        o->config.registers |= 1ULL << LIVE_STATE_YMM;
-    o->config.timed = o->stats > 0 || o->monitor;
-    o->config.slice_ns = (policy_u64)o->slice_us * 1000;
-    return DONE;
+    return optind < argc ? refuse(BAD_USAGE, "%s: not an option (--help)", argv[optind]) : check_options(o);
 }
 
 /* ---- the run ---- */
 
 /* Until a signal, a key, or the kernel ends it. */
 static int watch(const struct sched_options *o, struct live_scheduler *scheduler, const char *title,
-                 struct monitor *monitor, const sigset_t *signals)
+                 struct monitor *monitor, const struct perf_groups *instructions, const sigset_t *signals)
 {
     const volatile struct live_state *state = live_state_of(scheduler);
     const struct timespec pause = {.tv_nsec = 100000000};
     const double begin = clock_seconds(CLOCK_MONOTONIC), every = monitor != NULL ? 1 : (double)o->stats;
-    struct sched_sample sample = {0};
+    struct adapt adapt = {.on = true};
+    struct sched_sample sample = {.adapt = instructions != NULL ? &adapt : NULL};
     double next = every;
     int status = DONE, taken;
-    bool go_on = true, on = true;
+    bool go_on = true;
+    if (instructions != NULL)
+        adapt_begin(&adapt, 0, live_instructions(instructions));
     while (status == DONE && go_on && state->exit_kind == 0 &&
            ((taken = sigtimedwait(signals, NULL, &pause)) < 0 || taken == SIGUSR1)) {
-        if (taken == SIGUSR1)
-            live_specialize(scheduler, on = !on);
         const double seconds = clock_seconds(CLOCK_MONOTONIC) - begin;
+        if (instructions != NULL)
+            adapt_step(&adapt, seconds, live_instructions(instructions));
+        else if (taken == SIGUSR1)
+            adapt.on = !adapt.on;
+        live_specialize(scheduler, adapt.on);
         if (!live_take_records(scheduler))
             status = refuse(FAILED, "cannot write records: %s", strerror(errno));
         const bool due = every > 0 && seconds >= next && (monitor == NULL || !monitor_paused(monitor));
@@ -224,10 +249,15 @@ static int schedule(struct sched_options *o, const struct live_params *params, c
     struct machine_error error;
     struct live_scheduler *scheduler = NULL;
     struct monitor *monitor = NULL;
+    struct perf_groups *instructions = NULL;
     char title[400];
+    if (o->adapts && live_instructions_open(&instructions, &error) != MACHINE_OK)
+        return complain_of_machine("--adapt: ", &error);
     int status = o->monitor ? monitor_begin(&monitor) : DONE;
-    if (status != DONE)
+    if (status != DONE) {
+        perf_groups_close(instructions);
         return status;
+    }
     const bool started = live_start(&o->config, params, here, o->groups, &scheduler, &error) == MACHINE_OK;
     if (started) {
         (void)snprintf(title, sizeof(title),
@@ -241,9 +271,10 @@ static int schedule(struct sched_options *o, const struct live_params *params, c
         if (!o->json && !o->monitor)
             messages_print(stdout, "%s", title);
         (void)fflush(stdout);
-        status = watch(o, scheduler, title, monitor, signals);
+        status = watch(o, scheduler, title, monitor, instructions, signals);
     }
     monitor_end(monitor);
+    perf_groups_close(instructions);
     if (!started || live_stop(scheduler, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     return status;

@@ -84,7 +84,7 @@ int sched_sample_next(const struct live_scheduler *s, const struct live_config *
                       struct sched_sample *sample)
 {
     const volatile struct live_state *state = live_state_of(s);
-    struct sched_sample next = {.seconds = seconds, .since = seconds - sample->seconds};
+    struct sched_sample next = {.seconds = seconds, .since = seconds - sample->seconds, .adapt = sample->adapt};
     for (int class = 0; class < LIVE_CLASSES; class ++) {
         next.classes[class] = sum_of(state, class);
         next.recent_ns[class] = next.classes[class].run_ns - sample->classes[class].run_ns;

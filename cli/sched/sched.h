@@ -5,12 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "schedulers/adapt.h"
 #include "schedulers/live/loader.h"
 #include "util/order.h"
 
 struct sched_options {
     const char *params;
-    bool modelled, json, monitor;
+    bool modelled, json, monitor, adapts;
     long slice_us, stats, tasks; /* stats: seconds, 0: no lines; tasks: with each of them */
     long width;                  /* of registers, bits; 0: the default */
     struct live_config config;
@@ -27,6 +28,7 @@ struct sched_sample {
     double seconds, since; /* since it schedules; since the sample before */
     struct live_counts classes[LIVE_CLASSES];
     policy_u64 recent_ns[LIVE_CLASSES]; /* CPU time since the sample before */
+    const struct adapt *adapt;          /* NULL: specialization is not turned off and on */
     double decision_ns;                 /* time of decisions for each dispatch; NaN: they are not timed, or none */
     struct sched_task *tasks;           /* by their IDs */
     struct order_key *order;            /* numbers of tasks: room for each; as they came until it is sorted */

@@ -618,8 +618,8 @@ void BPF_PROG(live_dispatch, s32 cpu, struct task_struct *prev)
         return;
     if (keep == 0)
         return;
-    /* A wide task goes where it belongs, another one where a CPU idles. One that goes on comes back, so that Linux saves
-     * its registers. Not while it must not migrate, beyond this program's own count: nobody would wake this CPU for it */
+    /* A wide task goes where it belongs, another one where a CPU idles. One that goes on comes back, so that Linux
+     * saves its registers. Not while it must not migrate (besides for this program): nobody wakes this CPU for it. */
     const bool leaves = of_keep != own && (of_keep == LIVE_WIDE || other_idles(keep));
     if ((leaves || (config.registers != 0 && !(keep->flags & PF_KTHREAD))) && keep->migration_disabled <= 1)
         return;

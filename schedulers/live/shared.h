@@ -47,8 +47,8 @@ struct live_injected {
     policy_u64 flags;
 };
 
-/* Of the registers that a task used, bits of XCR0: the upper half of the 16 registers that AVX has, that of those of 512
- * bits, the tiles of AMX. Not those that libc's functions for strings leave in use: masks (5), registers from 16 on (7). */
+/* Of the registers that a task used, bits of XCR0: the upper halves of the 16 registers that AVX has and of those of
+ * 512 bits, the tiles of AMX. Not what functions of libc leave in use: masks (5), registers from 16 on (7). */
 enum { LIVE_STATE_YMM = 2, LIVE_STATE_ZMM = 6, LIVE_STATE_TILES = 18 };
 
 /* Set before the program is loaded. */

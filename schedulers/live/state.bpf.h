@@ -26,7 +26,7 @@ struct fpu {
 };
 #pragma clang attribute pop
 
-/* Bits of XCR0 (shared.h), of the tracepoint x86_fpu_regs_deactivated: the registers of the current task have been saved. */
+/* Bits of XCR0 (shared.h), in the tracepoint x86_fpu_regs_deactivated: the current task's registers have been saved. */
 static inline u64 saved_registers(const struct fpu *fpu)
 {
     return fpu->fpstate->regs.xsave.header.xfeatures;

@@ -67,6 +67,7 @@ for mode in subtract attribute; do
     refused "mode $mode without a source" 2 "who is wide: --source counters" --params own.json --mode $mode
 done
 refused "accounting by registers" 2 "who is wide: --source counters" --params own.json --mode subtract --source state
+refused "--adapt without specialize" 2 "about --mode specialize" --params own.json --adapt
 refused "a width without registers" 2 "registers of --source state" --params own.json --source marks --width 256
 for width in 128 300 512bit; do
     refused "width $width" 2 "--width $width: " --params own.json --source state --width $width

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Which registers this computer's kernel says that tasks used (schedulers/live/state.bpf.h), of tasks of which it is
- * known: kernels of each width, which pause between blocks. Status 3: BPF is not permitted; 4: this processor has no AVX2,
- * or does not track which registers are in use (emulators).
+ * known: kernels of each width, which pause between blocks. Status 3: BPF is not permitted; 4: this processor has no
+ * AVX2, or does not track which registers are in use (emulators).
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -24,7 +24,7 @@ wanted() {
     schedulers/policy.h | output/export/policy_constants.h) echo GPL-2.0-or-later ;; # BPF programs include them
     drivers/profile/profile_types.h | drivers/profile/profile_arithmetic.* | drivers/profile/profile_sequence.*)
         echo GPL-2.0-or-later ;;
-    *.bpf.[ch] | schedulers/live/kernel.h | schedulers/live/shared.h | tests/sched/policy_call.h)
+    *.bpf.[ch] | schedulers/live/kernel.h | schedulers/live/shared.h | tests/sched/*.h)
         echo GPL-2.0-or-later ;;
     *) echo GPL-3.0-or-later ;;
     esac

@@ -43,7 +43,7 @@ CYCLES=${VM_CYCLES:-5}
 LOAD=${VM_LOAD:-5}
 SETTINGS
 
-seconds=$((300 + ${VM_CYCLES:-5} * 10 + ${VM_LOAD:-5} * 2))
+seconds=$((600 + ${VM_CYCLES:-5} * 10 + ${VM_LOAD:-5} * 2))
 # with a thread for each CPU, QEMU 7.2 crashes the guest where the kernel rewrites code of BPF
 VM_TCG=single
 VM_CPUS=6,sockets=1,cores=3,threads=2

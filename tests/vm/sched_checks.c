@@ -174,8 +174,8 @@ struct busy {
 };
 static struct busy *busy; /* shared with them */
 
-/* The first `kept` of n stay on CPUs 0, 2, and so on, so that there is no idle core that would become wide for a task that
- * waits; the last `wide` are wide. */
+/* The first `kept` of n stay on CPUs 0, 2, and so on, so that there is no idle core that would become wide for a task
+ * that waits; the last `wide` are wide. */
 static void begin_busy(int n, int kept, int wide)
 {
     busy = mmap(NULL, TASKS_MAX * sizeof(*busy), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -204,8 +204,8 @@ static void end_busy(int n)
     }
 }
 
-/* How long one CPU takes to make another run something at once (a real-time task, of Linux' own scheduler), ms at most of
- * ten times: of an emulator whose CPUs take turns. */
+/* How long one CPU takes to make another run something at once (a real-time task, of Linux' own scheduler), ms at most
+ * of ten times: of an emulator whose CPUs take turns. */
 static double turn_ms(void)
 {
     struct poked {
@@ -241,8 +241,8 @@ static double turn_ms(void)
 }
 
 /* A busy task among others becomes wide where it is not on a wide core: within 20 ms it is on one, beside a turn of its
- * CPU until the timer's tick, and one of the CPU to which it goes (turn_ms). Then it stays. Beside two others no further
- * core becomes wide (policy_widens). */
+ * CPU until the timer's tick, and one of the CPU to which it goes (turn_ms). Then it stays. Beside two others no
+ * further core becomes wide (policy_widens). */
 static int wide_one(double seconds, bool counted)
 {
     double worst = 0, turn = 0;
@@ -385,7 +385,7 @@ static int phases(double seconds)
 {
     characterize_mark_wide(CHARACTERIZE_MARK_PHASE);
     spin(seconds);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 100; i++) {
         spin(0.002); /* no short phase (POLICY_SHORT_PHASE) */
         characterize_mark_wide(CHARACTERIZE_MARK_PHASE);
         spin(0.006); /* a tick sees the mark, before the timeout */
