@@ -42,9 +42,9 @@ end() {
     ok "... Linux' own scheduler has taken over" becomes disabled
 }
 
-# json KEY: the last that it said of it
+# json KEY [FILE]: the last that it said of it
 json() {
-    tail -n 1 "$log" | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"
+    tail -n 1 "${2:-$log}" | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"
 }
 
 # two_cores: were wide in one of the last three seconds; tasks of the test itself come and go, and change the loads
