@@ -44,7 +44,7 @@ struct {
 /* So long after a core has changed its kind, CPUs look for tasks that it alone served. Assumed: long beside slices. */
 #define STRAYS_NS 5000000000ULL
 
-static u64 now_vtime;           /* the furthest virtual time at which a task began to run */
+static u64 now_vtime;           /* the virtual time to which all that wait have come */
 static u64 changed_at;          /* when a core changed its kind, ns */
 static s64 loads[LIVE_CLASSES]; /* tasks that run or are ready */
 static u32 n_wide;              /* cores */
@@ -142,7 +142,7 @@ static u64 vtime_there(struct task_struct *p)
     return found ? furthest : now_vtime;
 }
 
-/* Who waited for no CPU, or for whose CPU nobody waits, is ahead by so much at most, and behind by no more. */
+/* Who did not wait is ahead by so much at most, and behind by no more: a sleeper, or who goes on since nobody waits. */
 static void settle(struct task_struct *p)
 {
     const u64 there = vtime_there(p), vtime = p->scx.dsq_vtime;
@@ -152,16 +152,37 @@ static void settle(struct task_struct *p)
         scx_bpf_task_set_dsq_vtime(p, there + POLICY_BONUS);
 }
 
-/* A task begins on a CPU, or goes on: no task that waits is behind it. What it is charged from then on says nothing of
- * the others: by nice, a slice of 6 ms can be 400 ms. */
-static void begins(struct task_struct *p, u32 cpu)
+/* The virtual time of the first task that waits on the node of a CPU. False: none does. */
+static bool first_waits(s32 cpu, u64 *first)
 {
-    if (scx_bpf_dsq_nr_queued(dsq_of(cpu_is_wide(cpu) ? LIVE_WIDE : LIVE_OTHER, node_of((s32)cpu))) == 0)
+    bool some = false;
+    for (u64 class = 0; class < LIVE_CLASSES; class ++) {
+        struct bpf_iter_scx_dsq it;
+        struct task_struct *p;
+        if (bpf_iter_scx_dsq_new(&it, dsq_of(class, node_of(cpu)), 0) == 0 && (p = bpf_iter_scx_dsq_next(&it)) != 0 &&
+            (!some || before(p->scx.dsq_vtime, *first))) {
+            *first = p->scx.dsq_vtime;
+            some = true;
+        }
+        bpf_iter_scx_dsq_destroy(&it);
+    }
+    return some;
+}
+
+/* A task begins on a CPU, or goes on. All have come to its time, or to that of the first that waits; where none does,
+ * time stands still. What it is charged from then on says nothing of others: by nice, a slice of 6 ms can be 600. */
+static void begins(struct task_struct *p, s32 cpu, bool goes_on)
+{
+    u64 all = 0;
+    const bool some = first_waits(cpu, &all);
+    if (goes_on && !some)
         settle(p);
     const u64 vtime = p->scx.dsq_vtime;
-    began_at[cpu % LIVE_CPUS_MAX] = clock_of[cpu % LIVE_CPUS_MAX] = vtime;
-    if (before(now_vtime, vtime))
-        now_vtime = vtime;
+    began_at[(u32)cpu % LIVE_CPUS_MAX] = clock_of[(u32)cpu % LIVE_CPUS_MAX] = vtime;
+    if (some && before(vtime, all))
+        all = vtime;
+    if (some && before(now_vtime, all))
+        now_vtime = all;
 }
 
 /* An idle CPU of a kind that a task may use, taken, of a node unless that is `any`; -1: there is none. */
@@ -623,7 +644,7 @@ void BPF_PROG(live_dispatch, s32 cpu, struct task_struct *prev)
     const bool leaves = of_keep != own && (of_keep == LIVE_WIDE || other_idles(keep));
     if ((leaves || (config.registers != 0 && !(keep->flags & PF_KTHREAD))) && keep->migration_disabled <= 1)
         return;
-    begins(keep, (u32)cpu);
+    begins(keep, cpu, true);
     runs_now(keep, t, (u32)cpu);
     scx_bpf_task_set_slice(keep, config.slice_ns);
     t->own = 0;
@@ -675,7 +696,7 @@ void BPF_PROG(live_running, struct task_struct *p)
     if (t == 0)
         return;
     classify(p, t); /* its registers */
-    begins(p, i);
+    begins(p, cpu, false);
     runs_now(p, t, i);
     if (t->wide && queue_of(p, t) == LIVE_WIDE && !cpu_is_wide(i))
         scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);

@@ -169,7 +169,7 @@ static int wakes(double seconds)
         spin(0.001);
     }
     printf("%d wakes, late by %.1f ms, at most %.1f ms\n", n, 1e3 * sum / n, 1e3 * worst);
-    return sum / n > 0.05;
+    return sum / n > 0.05 || worst > 0.5;
 }
 
 enum { WIDE_CPU = 4 }; /* the last core, CPUs 4 and 5, is the wide one at first */
