@@ -264,8 +264,7 @@ static int schedule(struct sched_options *o, const struct live_params *params, c
                        "Scheduling   mode %s, %u CPUs, %u cores, slices of %ld us; tables of %s%s%s%s%s; %s ends it",
                        o->config.specialize ? "specialize" : accountings[o->config.accounting], o->config.n_cpus,
                        o->config.n_cores, o->slice_us, params->cpu, params->modelled ? " (MODELLED)" : "",
-                       live_without(scheduler)[0] != '\0' ? "; too few counters: without " : "",
-                       live_without(scheduler),
+                       live_without(scheduler)[0] != '\0' ? "; without counters of " : "", live_without(scheduler),
                        getenv(LIVE_INJECT_NAME) != NULL && o->config.events != 0 ? "; counters are MADE UP" : "",
                        o->monitor ? "q" : "Ctrl-C");
         if (!o->json && !o->monitor)

@@ -86,6 +86,8 @@ static int make_plan(const struct live_params *params, const struct cpu_identity
             codes[i] = width_code(table, widths[i]);
     free(table);
     const bool by_width = codes[0] != 0 && codes[1] != 0;
+    if (config->counted_wide && !by_width) /* no table of events has this processor, or they are not in it */
+        snprintf(p->out->without, sizeof(p->out->without), "floating-point instructions by width");
     want(p, LIVE_CYCLES, 0, NEEDED);
     want(p, LIVE_REF, 0, NEEDED);
     for (int i = 0; i < 2 && by_width; i++)

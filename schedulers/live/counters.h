@@ -14,7 +14,7 @@ struct live_counters {
     struct perf_groups *groups; /* NULL: nothing is counted, or injected */
     size_t n;
     int event[LIVE_EVENTS]; /* LIVE_CYCLES, ... of each event of a group */
-    char without[100];      /* what did not fit: "stalled cycles"; "" */
+    char without[100];      /* what did not fit, or is not known here: "stalled cycles"; "" */
 };
 
 /* Whether a configuration needs counters at all. */
