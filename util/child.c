@@ -21,8 +21,12 @@ void child_become(const char *path, char *const argv[], char *const environment[
         if (!ignored || number == SIGPIPE || number == SIGXFSZ)
             (void)signal(number, SIG_DFL); /* before one that is pending meets the caller's handler */
     }
-    if (parent != 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent))
+    if (parent != 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return;
+    if (parent != 0 && getppid() != parent) {
+        errno = ESRCH; /* which getppid() never sets */
+        return;
+    }
     if (own_group && setpgid(0, 0) != 0)
         return;
     for (int i = 0; i < 3 && streams != NULL; i++)

@@ -154,6 +154,15 @@ static int command_tell(const char *name, int status, double seconds, const stru
     return -1;
 }
 
+/* Whose end it is: prlimit becomes the program that it is given. */
+static const char *program_of(const char *const *argv)
+{
+    size_t i = strcmp(argv[0], "prlimit") == 0;
+    while (argv[i] != NULL && argv[i][0] == '-')
+        i++;
+    return argv[i] != NULL ? argv[i] : argv[0];
+}
+
 int command_run(const char *const *argv, double seconds, struct command_output *out, char *why, size_t size)
 {
     char path[PATH_SIZE];
@@ -184,5 +193,5 @@ int command_run(const char *const *argv, double seconds, struct command_output *
     close(e[0]);
     if (error != 0)
         return -1;
-    return status == 0 ? 0 : command_tell(argv[0], status, seconds, out, why, size);
+    return status == 0 ? 0 : command_tell(program_of(argv), status, seconds, out, why, size);
 }

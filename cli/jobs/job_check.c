@@ -20,22 +20,13 @@ struct check {
 
 /* ---- looking ---- */
 
-/* The CPU that would be measured; of the files of another machine the last one online. */
+/* The CPU that would be measured, here or on the machine of these files. */
 static int choose_checked_cpu(const struct options *o, int *cpu)
 {
     struct machine_error error;
-    int wanted = o->cpu.given ? (int)o->cpu.value : -1;
-    if (o->sysroot == NULL)
-        return measured_cpu(o, "/sys", cpu, &error) == MACHINE_OK ? DONE : complain_of_machine("--cpu", &error);
-    *cpu = wanted >= 0 ? wanted : 0;
-    if (wanted < 0) {
-        struct environment there;
-        environment_read_facts(o->sysroot, 0, &there);
-        for (int i = 0; i < CPU_LIMIT; i++)
-            *cpu = cpu_mask_has(&there.online, i) ? i : *cpu;
-        environment_free(&there);
-    }
-    return DONE;
+    char sys[200];
+    snprintf(sys, sizeof sys, "%.180s/sys", o->sysroot ? o->sysroot : "");
+    return measured_cpu(o, sys, cpu, &error) == MACHINE_OK ? DONE : complain_of_machine("--cpu", &error);
 }
 
 struct counting {

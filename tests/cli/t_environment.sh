@@ -75,6 +75,12 @@ verdict "--strict, and something cannot be read: status 3" test "$status" -eq 3
 run $check --cpu 0 --json "$tmp/other.json"
 verdict "--cpu 0: another CPU, and a file" grep -q '"cpu": 0' "$tmp/other.json"
 
+put sys/devices/cpu_core/cpus 0
+put sys/devices/cpu_atom/cpus 1
+# shellcheck disable=SC2086
+run $check
+verdict "the CPU that would be measured: of the fastest kind of core" grep -q '^Environment of CPU 0' "$out"
+
 refuses "no such folder" 2 "$tmp/nowhere" --check environment --sysroot "$tmp/nowhere"
 refuses "no such CPU" 2 'CPU 7' --check environment --sysroot "$machine" --cpu 7
 refuses "nothing else can be checked" 2 environment --check everything

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schedulers/simulate/workload/recording.h"
+#include "schedulers/simulate/workload/values.h"
 
 /* Each of these goes past what it takes, if it is there. */
 
@@ -17,7 +18,7 @@ static bool take_text(const char **at, const char *text)
     return true;
 }
 
-static bool take_number(const char **at, uint32_t most, uint32_t *out)
+static bool take_long_number(const char **at, uint64_t most, uint64_t *out)
 {
     uint64_t value = 0;
     const char *p = *at;
@@ -25,8 +26,17 @@ static bool take_number(const char **at, uint32_t most, uint32_t *out)
         value = 10 * value + (uint64_t)(*p - '0');
     if (p == *at || value > most)
         return false;
-    *out = (uint32_t)value;
+    *out = value;
     *at = p;
+    return true;
+}
+
+static bool take_number(const char **at, uint32_t most, uint32_t *out)
+{
+    uint64_t value;
+    if (!take_long_number(at, most, &value))
+        return false;
+    *out = (uint32_t)value;
     return true;
 }
 
@@ -111,6 +121,20 @@ static uint32_t process_before(const char *line, const char *at)
     for (at--; at > line && at[-1] >= '0' && at[-1] <= '9';)
         at--;
     return take_thread(&at, &process) && *at == '/' ? process : 0;
+}
+
+/* Whether the CPU comes after "COMM-TID" or its process in brackets, as ftrace, trace-cmd and Perfetto print it: perf
+ * puts a blank between the two. */
+static bool is_ftrace(const char *line, const char *at)
+{
+    while (at > line && at[-1] == ' ')
+        at--;
+    if (at > line && at[-1] == ')')
+        return true;
+    const char *end = at;
+    while (at > line && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    return at < end && at > line && at[-1] == '-';
 }
 
 /* A state in letters, or the number of which they are made (include/linux/sched.h): 0 is runnable. */
@@ -213,14 +237,12 @@ static bool take_wake(const char *fields, struct sim_perf_line *out)
 /* comm=A pid=1 runtime=2000 [ns], and what older kernels add */
 static bool take_runtime(const char *fields, struct sim_perf_line *out)
 {
-    uint32_t ns;
     for (const char *p, *at = fields; (at = strstr(at, " pid=")); at++) {
         p = at;
         take_text(&p, " pid=");
-        if (take_thread(&p, &out->ran) && take_text(&p, " runtime=") && take_number(&p, UINT32_MAX, &ns)) {
-            out->ran_ns = ns;
+        if (take_thread(&p, &out->ran) && take_text(&p, " runtime=") &&
+            take_long_number(&p, SIM_VALUE_MOST / 1000, &out->ran_ns))
             return true;
-        }
     }
     return false;
 }
@@ -239,12 +261,12 @@ static bool take_lost(const char *line, struct sim_perf_line *out)
     return true;
 }
 
-static void take_event(const char *word, struct sim_perf_line *out)
+/* padded: what comes after the name of the event is in a column; else another blank may belong to a name */
+static void take_event(const char *word, bool padded, struct sim_perf_line *out)
 {
     uint32_t lost;
-    size_t length = strcspn(word, " \t");
-    const char *p = word + length;
-    p += *p == ' '; /* another may belong to a name */
+    const char *p = word + strcspn(word, " \t");
+    p += padded ? strspn(p, " ") : *p == ' ';
     out->event = SIM_PERF_OTHER;
     if (!strncmp(word, "PERF_RECORD_LOST", 16)) {
         if (take_text(&p, "lost ") && take_number(&p, UINT32_MAX, &lost)) {
@@ -253,17 +275,16 @@ static void take_event(const char *word, struct sim_perf_line *out)
         }
         return;
     }
-    if (!strncmp(word, "sched:", 6)) {
+    if (!strncmp(word, "sched:", 6))
         word += 6;
-        length -= 6;
-    }
-    if (length == 13 && !strncmp(word, "sched_switch:", length)) {
+    const size_t length = strcspn(word, " \t:/"); /* some perf print the terms of an event after its name */
+    if (length == 12 && !strncmp(word, "sched_switch", length)) {
         bool known = take_switch(p, out) || take_short_switch(p, out);
         out->event = known ? SIM_PERF_SWITCH : SIM_PERF_UNREADABLE;
         out->missing = "the threads' numbers (field trace)";
     } else if (!strncmp(word, "sched_wak", 9) && take_wake(p, out)) {
         out->event = SIM_PERF_WAKE; /* sched_waking, sched_wakeup, sched_wakeup_new */
-    } else if (length == 19 && !strncmp(word, "sched_stat_runtime:", length) && take_runtime(p, out)) {
+    } else if (length == 18 && !strncmp(word, "sched_stat_runtime", length) && take_runtime(p, out)) {
         out->event = SIM_PERF_RUNTIME;
     }
 }
@@ -275,7 +296,7 @@ void sim_perf_parse(const char *line, size_t length, struct sim_perf_line *out)
         const char *p = at;
         if ((at == line || at[-1] == ' ') && take_place(&p, out)) {
             out->process = process_before(line, at);
-            take_event(p, out);
+            take_event(p, is_ftrace(line, at), out);
             return;
         }
     }

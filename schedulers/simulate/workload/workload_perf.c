@@ -31,6 +31,7 @@ struct perf_thread {
     int64_t ran;           /* ps that the kernel says it has run since it last left a CPU; 0: it does not say */
     bool blocked, gone;
     enum sim_class mark;
+    uint64_t marked_by; /* bit of the mark, one of the first 64; 0: none */
     char comm[COMM_SIZE];
 };
 
@@ -73,18 +74,19 @@ static int find_thread(struct perf *p, uint32_t tid, uint32_t *out)
     return 0;
 }
 
-/* The class that the user's marks give a thread. */
-static enum sim_class marked(struct perf *p, const struct perf_thread *t)
+/* The class that the user's marks give a thread; *by: the bit of that mark. */
+static enum sim_class marked(const struct perf *p, const struct perf_thread *t, uint64_t *by)
 {
     const struct sim_workload_options *o = p->r->options;
     for (size_t i = 0; i < o->n_marks; i++) {
         uint32_t number;
         bool numbers = sim_value_number(o->marks[i].who, INT32_MAX, &number);
         if (numbers ? number == t->tid || (number && number == t->process) : !fnmatch(o->marks[i].who, t->comm, 0)) {
-            p->mark_used |= i < 64 ? UINT64_C(1) << i : 0;
+            *by = i < 64 ? UINT64_C(1) << i : 0;
             return o->marks[i].class;
         }
     }
+    *by = 0;
     return SIM_NONE;
 }
 
@@ -100,7 +102,7 @@ static void name_thread(struct perf *p, struct perf_thread *t, const char *comm,
     t->comm[length] = '\0';
     if (process)
         t->process = process;
-    t->mark = marked(p, t);
+    t->mark = marked(p, t, &t->marked_by);
 }
 
 static int new_task(struct perf *p, struct perf_thread *t)
@@ -122,6 +124,7 @@ static int thread_ran(struct perf *p, unsigned stream, struct perf_thread *t, in
         t->away += back - t->until;
     if (to > from && t->task == SIM_IDLE && new_task(p, t))
         return -1;
+    p->mark_used |= to > from ? t->marked_by : 0;
     if (r->works && to > from) {
         if (sim_spool_push(r->works, t->task, (struct sim_row){.ps = t->away, .task = SIM_IDLE}, r->in.err))
             return -1;
@@ -233,7 +236,9 @@ static int take_ran(struct perf *p, const struct sim_perf_line *l)
         return 0;
     if (find_thread(p, l->ran, &thread))
         return -1;
-    p->thread[thread].ran += (int64_t)l->ran_ns * 1000;
+    struct perf_thread *t = &p->thread[thread];
+    const int64_t ran = (int64_t)l->ran_ns * 1000; /* at most SIM_VALUE_MOST */
+    t->ran = t->ran < SIM_VALUE_MOST - ran ? t->ran + ran : SIM_VALUE_MOST;
     return 0;
 }
 
@@ -347,7 +352,8 @@ static void perf_warn(struct perf *p)
         text_list_add(text, size, "; ", "no thread ran during a phase of %.80s: is it the same clock?", o->stamps);
     for (size_t i = 0; i < o->n_marks && i < 64; i++)
         if (!(p->mark_used >> i & 1))
-            text_list_add(text, size, "; ", "no thread matches '%s'", sim_lines_shown(o->marks[i].who, shown));
+            text_list_add(text, size, "; ", "no thread that runs is marked by '%s'",
+                          sim_lines_shown(o->marks[i].who, shown));
 }
 
 static int end_events(struct perf *p)

@@ -231,7 +231,7 @@ TEST(what_an_assembler_gives_is_checked)
     fresh_assembler(1);
     folder_put(folder, "said", "it.asm:1: error: no such thing\n");
     assert_int_equal(read_it("it.asm"), MACHINE_BAD_INPUT);
-    assert_non_null(strstr(err.text, "error: no such thing"));
+    assert_non_null(strstr(err.text, "nasm ended with status 1: it.asm:1: error: no such thing"));
     expect_nothing_left();
     fresh_assembler(1);
     remove_file("nasm");

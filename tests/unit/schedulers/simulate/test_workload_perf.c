@@ -74,6 +74,31 @@ TEST(forms_of_switches)
     switch_parsed("Thread-2 (_run) 14 [001] 975758.720303: sched:sched_switch: Thread-2 (_run):14 [-1] D|W ==> "
                   "swapper/1:0 [120]",
                   1, 975758720303000, "Thread-2 (_run)", 14, "swapper/1", 0, false);
+    /* the event's terms and modifiers, as some perf print them */
+    switch_parsed("app1 13322 [002] 233.835807: sched:sched_switch/call-graph=no/: prev_comm=app1 prev_pid=13322 "
+                  "prev_prio=120 prev_state=R ==> next_comm=x next_pid=27 next_prio=0",
+                  2, 233835807000, "app1", 13322, "x", 27, true);
+    switch_parsed("app1 13322 [002] 233.835807: sched:sched_switch:u: app1:13322 [120] R ==> x:27 [0]", 2, 233835807000,
+                  "app1", 13322, "x", 27, true);
+    /* trace-cmd report, and KernelShark; Perfetto as systrace */
+    switch_parsed(
+        "          <idle>-0     [000]  3171.776795: sched_switch:         swapper/0:0 [120] R ==> x265:2932 [120]", 0,
+        3171776795000, "swapper/0", 0, "x265", 2932, true);
+    switch_parsed("            x265-2932  [001] d..2.  3171.786798: sched_switch:         x265:2932 [120] S ==> "
+                  "swapper/1:0 [120]",
+                  1, 3171786798000, "x265", 2932, "swapper/1", 0, false);
+    switch_parsed("    RenderThread-4321 ( 4300) [002] d..3  12.345678: sched_switch: prev_comm=RenderThread "
+                  "prev_pid=4321 prev_prio=110 prev_state=S ==> next_comm=swapper/2 next_pid=0 next_prio=120",
+                  2, 12345678000, "RenderThread", 4321, "swapper/2", 0, false);
+}
+
+/* A run of more than 2^32 ns. */
+TEST(long_runs)
+{
+    struct sim_perf_line l;
+    parsed("x 1 [000] 5.000001: sched:sched_stat_runtime:u: comm=x pid=1 runtime=5000000000 [ns]", SIM_PERF_RUNTIME, 0,
+           5000001000, &l);
+    assert_true(l.ran_ns == 5000000000u);
 }
 
 /* Who never runs again: its number will be another's. */
@@ -269,14 +294,14 @@ TEST(marks)
     workload_rig_check_cpus(
         w, (const char *const[]){
                "1 nginx-72 512heavy; 1 ngx-80 256light; 2 renamed-71 512heavy; 1 -; 3 renamed-71 none", NULL});
-    assert_string_equal(w->warning, "no thread matches '80'; no thread matches 'no*'");
+    assert_string_equal(w->warning, "no thread that runs is marked by '80'; no thread that runs is marked by 'no*'");
     sim_workload_free(w);
     mark[0].who = "7";
     w = workload_rig_opened(text, &o);
     workload_rig_check_cpus(
         w, (const char *const[]){
                "1 nginx-72 256light; 1 ngx-80 512light; 2 renamed-71 256light; 1 -; 3 renamed-71 256light", NULL});
-    assert_string_equal(w->warning, "no thread matches 'no*'");
+    assert_string_equal(w->warning, "no thread that runs is marked by 'ngin?'; no thread that runs is marked by 'no*'");
     sim_workload_free(w);
 }
 
@@ -486,8 +511,9 @@ TEST(wrong_times)
                                "a 1 [000] 9300100.000020: sched:sched_switch: a:1 [120] S ==> b:2 [120]\n";
     assert_int_equal(open_stamped("1 9300100.000012 9300100.000014 512heavy\n", late, SIM_NONE, &w, &err), MACHINE_OK);
     workload_rig_check_cpus(w, (const char *const[]){"2 a-1 none; 2 a-1 512heavy; 6 a-1 none", NULL});
-    assert_string_equal(w->warning,
-                        "events whose times are more than 106 days from the others: 1; no thread matches 'c'");
+    assert_string_equal(
+        w->warning,
+        "events whose times are more than 106 days from the others: 1; no thread that runs is marked by 'c'");
     sim_workload_free(w);
 }
 
