@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_sort.h>
+
 #include "analysis/phases/findings.h"
 #include "analysis/phases/joined.h"
 #include "analysis/phases/repetitions/neighbour.h"
@@ -84,6 +86,40 @@ static void phases_find_limits(const struct runs *r, struct phases *out)
     }
     if (r->has[TRACE_FREQ] || r->has[TRACE_IPC])
         out->detectable_halt_us = r->period * fmax(1.5, 0.5 + (6 + POWER_95) * r->noise[TRACE_FREQ]);
+}
+
+#define FLOATS 0.02 /* relative: samples so near to the frequency are at it, beyond what readings scatter by */
+
+/*
+ * A frequency that most samples of a single recording are not at describes none of them: the clock floats. Its limits
+ * then hold the middle 80 % of the samples. 0, or -1: out of memory.
+ */
+static int doubt_floating(const struct runs *r, struct segmentation *o, struct phases *out)
+{
+    const struct run_span *run = r->run;
+    const float *freq = r->trace->channel[TRACE_FREQ];
+    if (r->n != 1 || !r->has[TRACE_FREQ] || r->clock.instant)
+        return 0;
+    double *x = malloc(run->n * sizeof *x);
+    for (size_t k = 0; x && k < out->n_phases; k++) {
+        struct phase *ph = &out->phases[k];
+        const double near = FLOATS + 3 * clock_noise(&r->clock), end = ph->start_us + ph->duration_us.value;
+        size_t n = 0, at = 0;
+        for (size_t i = trace_first_after(r->trace, run->first, run->first + run->n, ph->start_us);
+             i < run->first + run->n && r->trace->time_us[i] <= end + 0.5 * r->period; i++)
+            if (freq[i] > 0 && !r->invalid[i]) {
+                x[n++] = (double)freq[i];
+                at += fabs((double)freq[i] / ph->freq_ghz.value - 1) < near;
+            }
+        if (!phases_is_steady(ph) || !n || 2 * at >= n)
+            continue;
+        gsl_sort(x, 1, n);
+        ph->kind = PHASE_UNKNOWN;
+        o->piece[k].spread_ghz = fmax(ph->freq_ghz.value - x[n / 10], x[n - 1 - n / 10] - ph->freq_ghz.value);
+        snprintf(ph->why, sizeof ph->why, "the frequency floats: hardly any sample is at a steady one");
+    }
+    free(x);
+    return x ? 0 : -1;
 }
 
 static int find_uniform(const struct trace *t, struct phases *out, char *why, size_t why_size);
@@ -178,6 +214,7 @@ static int find_uniform(const struct trace *t, struct phases *out, char *why, si
     neighbour_withdraw(&neighbour, out);
     bool again = true;
     bad = bad || times_find(&r, &segmentation, out) || slow_runs_mark(&r, &segmentation, out, &again);
+    bad = bad || doubt_floating(&r, &segmentation, out);
     for (again = true; again && !bad;)
         bad = times_find(&r, &segmentation, out) || levels_find(&segmentation, out, &again);
     if (!bad) {

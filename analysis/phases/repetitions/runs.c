@@ -216,6 +216,10 @@ static void join_gaps(struct gap *g, const struct gap *later)
     g->level_changes = later->level_changes;
 }
 
+/* A halt within a sample lowers its mean frequency; halts while a clock changes last for tens of microseconds, so that a
+ * mean that is lower for longer is that of a lower clock. */
+#define SOFT_MOST_US 1000.0F
+
 static int find_gaps(struct runs *r)
 {
     const float *freq = r->has[TRACE_FREQ] ? r->trace->channel[TRACE_FREQ] : NULL;
@@ -226,7 +230,7 @@ static int find_gaps(struct runs *r)
         float last = NAN;
         s->first_gap = r->n_gaps;
         for (size_t i = s->first + 1; i < s->first + s->n; i++) {
-            bool low = freq && (freq[i] < lowest * last);
+            bool low = freq && freq[i] < lowest * last && r->dt[i] * (1 - freq[i] / last) < SOFT_MOST_US;
             if (freq && !low && !isnan(freq[i]))
                 last = freq[i];
             struct gap g;

@@ -415,3 +415,35 @@ TEST(short_recordings_promise_nothing)
     assert_true(isnan(p.detectable_throttle));
     phases_free(&p);
 }
+
+/* Means over a minute each, evenly spaced: no time is missing, and a clock that floats has no halts and no level. */
+TEST(a_floating_clock_neither_halts_nor_stays)
+{
+    static const float ghz[] = {3.54F, 3.54F, 3.53F, 3.51F, 3.51F, 3.53F, 2.7F, 1.95F, 3.01F, 2.14F, 2.9F, 1.8F};
+    struct trace t;
+    struct phases p;
+    trace_init(&t);
+    if (trace_add_channel(&t, TRACE_FREQ))
+        fail();
+    for (size_t i = 0; i < sizeof ghz / sizeof *ghz; i++) {
+        if (trace_append(&t, 0, 6e7 * (double)(i + 1)))
+            fail();
+        t.channel[TRACE_FREQ][i] = ghz[i];
+    }
+    analyse(&t, &p);
+    for (size_t k = 0; k < p.n_phases; k++) {
+        const struct phase *ph = &p.phases[k];
+        size_t within = 0, n = 0;
+        assert_int_not_equal(ph->kind, PHASE_HALT);
+        for (size_t i = 0; i < sizeof ghz / sizeof *ghz; i++) {
+            double middle = 6e7 * ((double)i + 0.5);
+            if (middle < ph->start_us || middle > ph->start_us + ph->duration_us.value)
+                continue;
+            n++;
+            within += (double)ghz[i] >= ph->freq_ghz.lo && (double)ghz[i] <= ph->freq_ghz.hi;
+        }
+        assert_true(2 * within >= n);
+    }
+    assert_int_equal(p.n_transitions, 0);
+    phases_free(&p);
+}
