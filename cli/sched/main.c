@@ -143,6 +143,20 @@ static const struct option options[] = {{"params", required_argument, NULL, 'p'}
                                         {"version", no_argument, NULL, 'v'},
                                         {NULL, 0, NULL, 0}};
 
+static int take_number(int option, struct sched_options *o)
+{
+    if (option == 'u')
+        return number("slice-us", optarg, 100, 100000, &o->slice_us);
+    if (option == 'n')
+        return number("stats", optarg, 1, 3600, &o->stats);
+    if (option == 't')
+        return number("tasks", optarg, 0, 1000, &o->tasks);
+    int status = number("width", optarg, 256, 512, &o->width);
+    return status == DONE && o->width != 256 && o->width != 512
+               ? refuse(BAD_USAGE, "--width %ld: neither 256 nor 512", o->width)
+               : status;
+}
+
 /* -1: the program ends with DONE. */
 static int parse(int argc, char **argv, struct sched_options *o)
 {
@@ -162,25 +176,17 @@ static int parse(int argc, char **argv, struct sched_options *o)
         case 's':
             status = take_source(optarg, o);
             break;
-        case 'W':
-            status = number("width", optarg, 256, 512, &o->width);
-            if (status == DONE && o->width != 256 && o->width != 512)
-                status = refuse(BAD_USAGE, "--width %ld: neither 256 nor 512", o->width);
-            break;
         case 'a':
             o->adapts = true;
             break;
         case 'c':
             status = take_cgroup(optarg, o);
             break;
+        case 'W':
         case 'u':
-            status = number("slice-us", optarg, 100, 100000, &o->slice_us);
-            break;
         case 'n':
-            status = number("stats", optarg, 1, 3600, &o->stats);
-            break;
         case 't':
-            status = number("tasks", optarg, 0, 1000, &o->tasks);
+            status = take_number(option, o);
             break;
         case 'w':
             o->monitor = true;
