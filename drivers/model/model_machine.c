@@ -461,6 +461,34 @@ int model_trials(struct machine *m, const struct trials_request *r, double *dura
 /* ---- first uses ---- */
 
 enum { FIRST_USE_STREAM = 79 };
+#define FULL_RATE 0.99
+
+/* How long the core is throttled or halted from the first instruction on, after so much scalar code, us: the license may
+ * have lapsed. Undisturbed. NaN: for longer than is observed. 0 of code of which the model has no rate. */
+static double licensed_after(const struct model_state *s, const struct first_use_request *r)
+{
+    const struct payload scalar = kernel_named("64add"), *const runs[] = {&r->warm, &scalar, &r->warm};
+    const double lasts_us[] = {r->warm_us, r->idle_us, 0};
+    struct machine_error unused;
+    struct model_core c;
+    model_core_start(&c, &s->model, s->active, s->setup.seed, r->repetition);
+    for (size_t i = 0; i < s->model.n_interrupts; i++)
+        c.interrupt_next[i] = INFINITY;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        if (model_core_run(&c, runs[i], &unused) != MACHINE_OK)
+            return 0;
+        model_core_advance(&c, c.now + lasts_us[i], INFINITY);
+    }
+    const double begin = c.now, end = begin + r->observe_us;
+    double us = 0;
+    bool slow = false;
+    while (c.now < end) {
+        slow = c.pending || c.halted || model_ramp_fade(&c) < FULL_RATE;
+        model_core_advance(&c, fmin(model_core_event(&c), end), INFINITY);
+        us = slow ? c.now - begin : us;
+    }
+    return slow ? NAN : us;
+}
 
 static int model_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
                            struct machine_error *err)
@@ -475,16 +503,17 @@ static int model_first_use(struct machine *m, const struct first_use_request *r,
         for (size_t k = 0; s->model.wakes[i].width == r->warm.kernel->width && k < s->model.wakes[i].n; k++)
             if (r->idle_us >= s->model.wakes[i].stage[k].idle_us)
                 in = s->model.wakes[i].stage[k];
+    const double licensed_us = licensed_after(s, r);
     model_random_init(&random, s->setup.seed, r->repetition, FIRST_USE_STREAM);
     double read = MODEL_FIRST_READ_NS * 1e-3, step = model_step_ticks(&s->model) / s->model.tsc_hz * 1e6;
     double first = (read + in.first_us) * exp(MODEL_TIME_NOISE * model_random_normal(&random));
     if (model_random_uniform(&random) < MODEL_TIME_OUTLIERS)
         first += 5 + 20 * model_random_uniform(&random);
-    *out = (struct first_use_seen){
-        .idle_us = r->idle_us,
-        .first_us = step * fmax(1, rint(first / step)),
-        .full_rate_us = fmax(first, in.full_rate_us * exp(MODEL_TIME_NOISE * model_random_normal(&random))),
-        .read_us = read};
+    double full = in.full_rate_us * exp(MODEL_TIME_NOISE * model_random_normal(&random));
+    *out = (struct first_use_seen){.idle_us = r->idle_us,
+                                   .first_us = step * fmax(1, rint(first / step)),
+                                   .full_rate_us = isnan(licensed_us) ? NAN : fmax(fmax(first, licensed_us), full),
+                                   .read_us = read};
     return MACHINE_OK;
 }
 

@@ -216,8 +216,8 @@ static void join_gaps(struct gap *g, const struct gap *later)
     g->level_changes = later->level_changes;
 }
 
-/* A halt within a sample lowers its mean frequency; halts while a clock changes last for tens of microseconds, so that a
- * mean that is lower for longer is that of a lower clock. */
+/* A halt within a sample lowers its mean frequency; halts while a clock changes last for tens of microseconds: a mean
+ * that is lower for longer is that of a lower clock. */
 #define SOFT_MOST_US 1000.0F
 
 static int find_gaps(struct runs *r)

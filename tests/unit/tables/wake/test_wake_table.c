@@ -17,12 +17,19 @@ static void measure_wake(const struct model *m, uint64_t seed, struct table *t)
     rig_measure(&table_wake, m, &o, t);
 }
 
+/* What a unit does is told from what a license does. */
+static void forget_licenses(struct model *m)
+{
+    memset(m->transitions, 0, sizeof m->transitions);
+}
+
 TEST(test_random_stages_come_back)
 {
     enum { MODELS = 40 };
     struct model m;
     struct rng r;
     rig_load("xeon-gold-6130", &m);
+    forget_licenses(&m);
     for (unsigned n = 0; n < rng_fewer_sanitized(MODELS); n++) {
         struct table t;
         struct wake_stages s;
@@ -62,6 +69,7 @@ TEST(test_units_that_never_sleep)
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
+    forget_licenses(&m);
     measure_wake(&m, 3, &t);
     for (size_t row = 0; row < t.n_rows; row++)
         assert_int_equal((int)table_number(&t, row, "stage"), 1);
@@ -70,6 +78,24 @@ TEST(test_units_that_never_sleep)
     assert_non_null(strstr(findings, "however long they were idle"));
     assert_null(strstr(findings, "or more"));
     free(findings);
+    table_free(&t);
+}
+
+/* After the license has lapsed the first wide code is throttled, as --transition shows it on this model (8.96 us). */
+TEST(test_lapsed_licenses)
+{
+    struct model m;
+    struct table t;
+    rig_load("core-i7-6700hq", &m);
+    measure_wake(&m, 4, &t);
+    assert_int_equal(t.n_rows, 31);
+    for (size_t row = 0; row < t.n_rows; row++) {
+        double idle = table_number(&t, row, "idle_us"), full = table_number(&t, row, "full_rate_us");
+        if (idle < 500)
+            assert_true(full < 0.1);
+        else if (idle > 1000)
+            assert_close(full, 8.96, 0.3);
+    }
     table_free(&t);
 }
 
