@@ -4,6 +4,7 @@
  * Chains are few and each tells little, so they are pooled over stretches first; a step counts if the repetitions' own
  * differences bear it out.
  */
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
@@ -82,6 +83,10 @@ static struct estimate clock_of_all(const struct pooled *p, double *x, size_t n,
     struct estimate e = robust_median(x, n);
     const double sigma = order_mad_sigma(x, n, e.value, scratch), step = p->clock.quantum;
     *error = ROBUST_MEDIAN_ERROR * sigma / sqrt((double)n);
+    if (n && isnan(e.lo)) { /* a few repetitions: no better known than by one chain, by Student's distribution */
+        *error = fmax(*error, clock_noise(&p->clock));
+        e = estimate_around(e.value, gsl_cdf_tdist_Pinv(0.975, n > 1 ? (double)n - 1 : 1) * *error);
+    }
     if (!(sigma > step / 12 && sigma < 0.6 * step))
         return e;
     for (size_t i = 0; i < n; i++)
@@ -101,7 +106,7 @@ static struct estimate pooled_clock_between(const struct pooled *p, const struct
             x[m++] = own;
     }
     struct estimate e = clock_of_all(p, x, m, scratch, error);
-    *error = m > 3 ? *error : NAN;
+    *error = m ? *error : NAN;
     return e;
 }
 
@@ -117,7 +122,7 @@ static struct estimate own_step(const struct pooled *p, const struct pooled_stat
             x[m++] = after - before;
     }
     struct estimate e = clock_of_all(p, x, m, scratch, error);
-    *error = m > 3 ? *error : INFINITY;
+    *error = m ? *error : INFINITY;
     return e;
 }
 

@@ -463,8 +463,8 @@ int model_trials(struct machine *m, const struct trials_request *r, double *dura
 enum { FIRST_USE_STREAM = 79 };
 #define FULL_RATE 0.99
 
-/* How long the core is throttled or halted from the first instruction on, after so much scalar code, us: the license may
- * have lapsed. Undisturbed. NaN: for longer than is observed. 0 of code of which the model has no rate. */
+/* How long the core is throttled or halted from the first instruction on, after so much scalar code, us: the license
+ * may have lapsed. Undisturbed. NaN: for longer than is observed. 0 of code of which the model has no rate. */
 static double licensed_after(const struct model_state *s, const struct first_use_request *r)
 {
     const struct payload scalar = kernel_named("64add"), *const runs[] = {&r->warm, &scalar, &r->warm};

@@ -241,7 +241,7 @@ static bool take_runtime(const char *fields, struct sim_perf_line *out)
         p = at;
         take_text(&p, " pid=");
         if (take_thread(&p, &out->ran) && take_text(&p, " runtime=") &&
-            take_long_number(&p, SIM_VALUE_MOST / 1000, &out->ran_ns))
+            take_long_number(&p, SIM_VALUE_MOST / 1000, &out->ran_ns) && (!*p || strchr(" \t\r", *p)))
             return true;
     }
     return false;

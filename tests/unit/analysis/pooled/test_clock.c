@@ -55,6 +55,26 @@ TEST(steps_are_found_and_placed)
     }
 }
 
+/* Few repetitions tell the clock after the switch, too, by the limits of single chains. */
+TEST(few_repetitions_tell_the_clock)
+{
+    struct switch_plan plan = still;
+    plan.piece[0] = (struct switch_piece){30, 1, 1};
+    plan.piece[1] = (struct switch_piece){30.1, 1, 0.9};
+    unsigned held = 0;
+    for (plan.repetitions = 3; plan.repetitions <= 6; plan.repetitions++)
+        for (plan.seed = 1; plan.seed <= 10; plan.seed++) {
+            struct pooled_clock c;
+            find(&plan, &c);
+            const struct estimate *last = &c.state[c.n - 1].log_step;
+            assert_int_equal(c.n, 2);
+            assert_true(fabs(last->value - log(0.9)) < 0.01);
+            assert_true(last->hi - last->lo < 0.06);
+            held += last->lo <= log(0.9) && log(0.9) <= last->hi;
+        }
+    assert_in_range(held, 36, 40);
+}
+
 TEST(no_chains_tell_no_clock)
 {
     struct trace t;
