@@ -128,8 +128,9 @@ BEGIN {
 
 from == "turbostat" && /(^|[ \t])(Bzy_MHz|Avg_MHz|TSC_MHz)([ \t]|$)/ {
     for (name in column) column[name] = 0
-    n_fields = turbostat_fields($0)
-    for (i = 1; i <= n_fields; i++) column[field[i]] = i
+    indented = /^\t/
+    n_names = split(trim($0), field, /[ \t]+/)
+    for (i = 1; i <= n_names; i++) column[field[i]] = i
     if (!column["Bzy_MHz"]) fail("no column Bzy_MHz: record with --show CPU,Bzy_MHz --enable Time_Of_Day_Seconds", FNR)
     if (!column["Time_Of_Day_Seconds"] && interval == "")
         fail("no column Time_Of_Day_Seconds: give -v interval=S, that of the recording (turbostat's own: 5)", FNR)
@@ -138,16 +139,18 @@ from == "turbostat" && /(^|[ \t])(Bzy_MHz|Avg_MHz|TSC_MHz)([ \t]|$)/ {
     next
 }
 
-function turbostat_fields(line) {
-    if (line !~ /\t/) return split(trim(line), field, /[ ]+/)
-    sub(/^\t/, "", line)
+# Fields are separated by tabs and may be empty, or by blanks; siblings of a thread lack the last ones.
+function turbostat_fields(line, names, count, i) {
+    count = split(trim(line), field, /[ \t]+/)
+    if (count == names || line !~ /[^ \t].*\t/) return count
+    if (indented) sub(/^\t/, "", line)
     count = split(line, field, /\t/)
     for (i = 1; i <= count; i++) field[i] = trim(field[i])
     return count
 }
 
 from == "turbostat" && headers {
-    n_fields = turbostat_fields($0)
+    n_fields = turbostat_fields($0, n_names)
     id = column["CPU"] ? field[column["CPU"]] : "-"
     value = column["Bzy_MHz"] <= n_fields ? field[column["Bzy_MHz"]] : ""
     if (n_fields < 1 || id !~ /^([0-9]+|-)$/ || (!column["CPU"] && !is_number(value))) next
@@ -206,6 +209,7 @@ from == "perf-stat" && match($0, /^[ \t]*[0-9]+\.[0-9]+/) {
         multiplexed++
         next
     }
+    if (key == "cycles") has_cycles = 1
     if (key == "clock") value *= unit ~ /^n/ ? 1 : unit ~ /^(ms|$)/ ? 1e6 : unit ~ /^s/ ? 1e9 : 0
     if (!((slot, n[slot], key) in val)) set(key, value)
     per_cpu = id ~ /^[0-9]+$/
@@ -395,6 +399,8 @@ END {
         if (multiplexed) fail("all counts are of a part of the time (multiplexed): count fewer events at once")
         if (from ~ /^perf/ && !counted["cycles"])
             fail("no cycles, to which the other counts are related: add the event cycles to the recording")
+        if (from == "perf-stat" && !has_cycles)
+            fail("cycles have no value in it (<not counted>, <not supported>): virtual machines often have no counters")
         if (from == "perf-script" && interval == "")
             fail("the events were sampled separately: give -v interval=S, over which their counts are summed")
         fail("no frequency, ipc or license level in it" (from ~ /^perf/ ? ": add task-clock, or see tsc_ghz" : ""))

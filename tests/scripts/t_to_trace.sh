@@ -37,18 +37,18 @@ refused() {
 
 # ---- turbostat: what it prints of the machine first, a line of names before each interval, siblings with fewer columns
 tab=$(printf '\t')
-cat >turbostat <<'END_OF_FILE'
+tr '|' '\t' >turbostat <<'END_OF_FILE'
 turbostat version 19.08.31 - Len Brown <lenb@kernel.org>
 CPUID(7): No-SGX
 cpu4: MSR_PLATFORM_INFO: 0x80838f3012300
-usec	Time_Of_Day_Seconds	Core	CPU	Avg_MHz	Busy%	Bzy_MHz	TSC_MHz	IRQ	CPU%c6
-2006	1643720006.332280	-	-	488	12.52	3900	3498	1463085	74.98
-83	1643720006.330357	0	0	5	0.13	3800	3498	396	0.00
-43	1643720006.330411	0	4	3897	99.99	3901	3498	398
-usec	Time_Of_Day_Seconds	Core	CPU	Avg_MHz	Busy%	Bzy_MHz	TSC_MHz	IRQ	CPU%c6
-2007	1643720007.332280	-	-	491	12.59	3500	3498	1463085	74.98
-83	1643720007.330357	0	0	27	0.69	3700	3498	396	0.00
-43	1643720007.330411	0	4	0	0.00	0	3498	398
+usec|Time_Of_Day_Seconds|Core|CPU|Avg_MHz|Busy%|Bzy_MHz|TSC_MHz|IRQ|CPU%c6
+2006|1643720006.332280|-|-|488|12.52|3900|3498|1463085|74.98
+83|1643720006.330357|0|0|5|0.13|3800|3498|396|0.00
+43|1643720006.330411|0|4|3897|99.99|3901|3498|398
+usec|Time_Of_Day_Seconds|Core|CPU|Avg_MHz|Busy%|Bzy_MHz|TSC_MHz|IRQ|CPU%c6
+2007|1643720007.332280|-|-|491|12.59|3500|3498|1463085|74.98
+83|1643720007.330357|0|0|27|0.69|3700|3498|396|0.00
+43|1643720007.330411|0|4|0|0.00|0|3498|398
 END_OF_FILE
 rows "turbostat: a CPU, idle for an interval" -v cpu=4 turbostat <<END_OF_FILE
 0.0000,3.901,,,,,
@@ -137,25 +137,33 @@ refused "perf stat without -x" 'line 1: .*record with perf stat -I MS -x,' - <<E
 END_OF_FILE
 printf '0.1,5,,instructions,1,100.00\n' >few
 refused "perf stat without cycles" 'few: no cycles, .* add the event cycles' few
-printf '0.1,1000,,cycles,1,100.00\n0.2,10' >cut
-refused "perf stat, cut off" 'cut, line 2: cut off: a line is time,value,unit,event' cut
+printf '     0.100526131,<not supported>,,cycles,0,100.00,,\n' >guest
+refused "perf stat where nothing can be counted" 'guest: cycles have no value in it (<not counted>' guest
+printf '0.1,1000,,cycles,1,100.00\n0.2,10' >short
+refused "perf stat, cut off" 'short, line 2: cut off: a line is time,value,unit,event' short
 
 # ---- intel_pstate_tracer
-cat >cpu.csv <<'END_OF_FILE'
-common_cpu, common_secs, common_usecs, core_busy, scaled_busy, from, to, mperf, aperf, tsc, freq, boost, load, duration_ms, sample_num, elapsed_time, tsc_ghz, common_comm
-CPU_000, 01177, 680733, 107, 94, 26, 26, 1143818, 1230607, 29838618, 2.4744, 0, 3.83, 10.000, 3, 0.010, 2.984, gnome-terminal--4510
-CPU_011, 01177, 681733, 98, 94, 26, 26, 1143818, 1230607, 29838618, 2.1000, 0, 3.83, 4.000, 4, 0.011, 2.984, cat-5235
-CPU_000, 01177, 690733, 107, 94, 26, 26, 1143818, 1230607, 29838618, 1.9000, 0, 3.83, 10.000, 5, 0.020, 2.984, <idle>-0
+cat >cpu.csv <<END_OF_FILE
+common_cpu, common_secs, common_usecs, core_busy, scaled_busy, from, to, mperf, aperf, tsc, \
+freq, boost, load, duration_ms, sample_num, elapsed_time, tsc_ghz, common_comm
+CPU_000, 01177, 680733, 107, 94, 26, 26, 1143818, 1230607, 29838618, \
+2.4744, 0, 3.83, 10.000, 3, 0.010, 2.984, gnome-terminal--4510
+CPU_011, 01177, 681733, 98, 94, 26, 26, 1143818, 1230607, 29838618, \
+2.1000, 0, 3.83, 4.000, 4, 0.011, 2.984, cat-5235
+CPU_000, 01177, 690733, 107, 94, 26, 26, 1143818, 1230607, 29838618, \
+1.9000, 0, 3.83, 10.000, 5, 0.020, 2.984, <idle>-0
 END_OF_FILE
 rows "intel_pstate_tracer's cpu.csv" -v cpu=0 cpu.csv <<END_OF_FILE
 10000.0000,2.4744,,,,,
 20000.0000,1.9,,,,,
 END_OF_FILE
-cat >pstate <<'END_OF_FILE'
+cat >pstate <<END_OF_FILE
 # tracer: nop
- gnome-terminal--4510  [001] ..s.  1177.680733: pstate_sample: core_busy=107 scaled=94 from=26 to=26 mperf=1143818 aperf=1230607 tsc=29838618 freq=2474476
+ gnome-terminal--4510  [001] ..s.  1177.680733: pstate_sample: core_busy=107 scaled=94 from=26 to=26 \
+mperf=1143818 aperf=1230607 tsc=29838618 freq=2474476
  cat-5235  [002] ..s.  1177.681723: cpu_frequency: state=2900000 cpu_id=2
- gnome-terminal--4510  [001] ..s.  1177.690733: pstate_sample: core_busy=107 scaled=94 from=26 to=26 mperf=1143818 aperf=1230607 tsc=29838618 freq=2400000 io_boost=0
+ gnome-terminal--4510  [001] ..s.  1177.690733: pstate_sample: core_busy=107 scaled=94 from=26 to=26 \
+mperf=1143818 aperf=1230607 tsc=29838618 freq=2400000 io_boost=0
 END_OF_FILE
 rows "the kernel's trace of pstate_sample" pstate <<END_OF_FILE
 0.0000,2.474476,,,,,
@@ -166,7 +174,7 @@ refused "cpu.csv without its first line" 'headless, line 1: no line of column na
 
 # ---- likwid-perfctr -t: values of all CPUs per metric; "-" where there is none; lines of the program in between
 cat >likwid <<'END_OF_FILE'
-CPU name:	Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz
+CPU name: Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz
 # HWThreads: 0|5
 # GID|MetricsCount|CpuCount|Total runtime [s]|Runtime (RDTSC) [s]|Clock [MHz]|CPI
 1 3 2 0.5001 0.5 0.5 2800.5 - 0.5 -
@@ -177,9 +185,10 @@ rows "likwid's groups" -v cpu=5 likwid <<END_OF_FILE
 500100.0000,,,,,,
 1000200.0000,2,1,,,,
 END_OF_FILE
-cat >events <<'END_OF_FILE'
+cat >events <<END_OF_FILE
 # HWThreads,3
-# GID,EventCount,CpuCount,Total runtime [s],INSTR_RETIRED_ANY,CPU_CLK_UNHALTED_CORE,CPU_CLK_UNHALTED_REF,CORE_POWER_LVL2_TURBO_LICENSE
+# GID,EventCount,CpuCount,Total runtime [s],\
+INSTR_RETIRED_ANY,CPU_CLK_UNHALTED_CORE,CPU_CLK_UNHALTED_REF,CORE_POWER_LVL2_TURBO_LICENSE
 1,4,1,0.5,2e+09,1000000000.0,500000000.0,250000000.0
 1,4,1,1.0,2e+09,500000000.0,500000000.0,500000000.0
 END_OF_FILE
@@ -187,8 +196,8 @@ rows "likwid's events" events <<END_OF_FILE
 500000.0000,2,2,,,0.25,
 1000000.0000,1,4,,,1,
 END_OF_FILE
-sed 's/ 2 1$//' likwid >cut
-refused "likwid, cut off" 'cut, line 6: cut off: 8 fields, not 10' cut
+sed 's/ 2 1$//' likwid >short
+refused "likwid, cut off" 'short, line 6: cut off: 8 fields, not 10' short
 
 # ---- perf script
 cat >groups <<'END_OF_FILE'
@@ -217,7 +226,8 @@ rows "perf script of separate events, in intervals" -v interval=1 separate <<END
 1000000.0000,,,,,1,
 2000000.0000,,,,,0,
 END_OF_FILE
-refused "separate events without an interval" 'separate: the events were sampled separately: give -v interval=S' separate
+refused "separate events without an interval" \
+    'separate: the events were sampled separately: give -v interval=S' separate
 sed 's/ [0-9]* cycles/ cycles/' groups >periods
 refused "perf script without periods" 'periods, line 1: no period of cycles: use perf script -F' periods
 
@@ -246,7 +256,7 @@ awk -f "$script" long >trace.csv 2>err
 check "--analyze takes the trace" out [ "$?" -eq 0 ]
 check "... and finds both frequencies" phases.json grep -q '"levels_ghz": \[2.800[0-9]*, 1.900[0-9]*\]' phases.json
 check "... and the machine" phases.json grep -q '"machine": "perf-stat"' phases.json
-for i in 1 2 3 4 5 6; do cat shown; done >longer
+cat shown shown shown shown shown shown >longer
 awk -v cpu=0 -v interval=0.5 -f "$script" longer >trace.csv 2>err
 "$program" --analyze trace.csv >out 2>&1
 check "--analyze takes that of turbostat" out [ "$?" -eq 0 ]
