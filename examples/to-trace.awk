@@ -2,7 +2,7 @@
 #
 # Turns a recording of another tool into a trace that `characterize --analyze` reads (doc/formats.md):
 #
-#     turbostat --quiet --interval 0.1 --enable Time_Of_Day_Seconds >recording
+#     turbostat --quiet --interval 0.1 --show Time_Of_Day_Seconds,CPU,Bzy_MHz >recording
 #     awk -v cpu=4 -f to-trace.awk recording >trace.csv && characterize --analyze trace.csv
 #
 # from=FORMAT is recognized if not given:
@@ -13,8 +13,9 @@
 #                (multiplexed, <not counted>) are missing values.
 #   pstate       cpu.csv of intel_pstate_tracer, or the kernel's trace of pstate_sample
 #   likwid       likwid-perfctr -t S -g GROUP or EVENTS ... >recording 2>&1 (lines are on both outputs)
-#   perf-script  perf script -F comm,tid,cpu,time,period,event: of perf record -e '{cycles,...}:S', which reads all
-#                events at each sample; or of separate events, whose counts are summed over each interval=S
+#   perf-script  perf script -F comm,tid,cpu,time,period,event: of perf record -e '{cycles,...}:S', one group, all of
+#                which is read at each sample (perf leaves out what is 0); or of separate events, whose counts are
+#                summed over each interval=S
 #
 # Options, by -v:
 #
@@ -131,7 +132,7 @@ from == "turbostat" && /(^|[ \t])(Bzy_MHz|Avg_MHz|TSC_MHz)([ \t]|$)/ {
     indented = /^\t/
     n_names = split(trim($0), field, /[ \t]+/)
     for (i = 1; i <= n_names; i++) column[field[i]] = i
-    if (!column["Bzy_MHz"]) fail("no column Bzy_MHz: record with --show CPU,Bzy_MHz --enable Time_Of_Day_Seconds", FNR)
+    if (!column["Bzy_MHz"]) fail("no column Bzy_MHz: record with --show Time_Of_Day_Seconds,CPU,Bzy_MHz", FNR)
     if (!column["Time_Of_Day_Seconds"] && interval == "")
         fail("no column Time_Of_Day_Seconds: give -v interval=S, that of the recording (turbostat's own: 5)", FNR)
     headers++
@@ -317,11 +318,13 @@ from == "perf-script" && match($0, /(^|[ \t])[0-9]+\.[0-9]+: +/) {
     if (key == "cycles" && partly) part = 1
     if (!has_time) first = time
     bin = interval == "" ? time : int((time - first) / interval) + 1
-    if (has_time && bin < last) fail("times go backwards: use perf script without --unsorted-dump", FNR)
+    if (has_time && bin < last)
+        fail("times go backwards: convert one recording at a time, as perf script prints it", FNR)
     if (!has_time || bin != last) sample(id, interval == "" ? time : bin * interval, interval)
     last = bin
     has_time = 1
     set(key, val[slot, n[slot], key] + value)
+    if (key != "cycles") set("others", 1)
     next
 }
 
@@ -350,8 +353,8 @@ function text(value, low, high) {
 
 function of(i, key) {
     if ((slot, i, key) in val) return val[slot, i, key]
-    # separate events, summed: none of them in this interval
-    return from == "perf-script" && interval != "" && key in counted ? 0 : ""
+    # perf script has no line for a count of 0
+    return from == "perf-script" && key in counted ? 0 : ""
 }
 
 function share(i, key, cycles, count) {
@@ -378,6 +381,9 @@ END {
     total = n[slot]
     if (from == "perf-script" && interval != "") total-- # the last interval is not whole
     if (total < 1) fail("no samples in the format " from)
+    for (i = 1; from == "perf-script" && interval == "" && i <= total; i++)
+        if ((slot, i, "others") in val && !((slot, i, "cycles") in val) && counted["cycles"])
+            fail("the events were sampled separately: give -v interval=S, over which their counts are summed")
     start = from == "perf-stat" || from == "likwid" ? 0 : at[slot, 1] - span[slot, 1]
     for (i = 1; i <= total; i++) {
         dt = span[slot, i] != "" ? span[slot, i] : i > 1 ? at[slot, i] - at[slot, i - 1] : ""
@@ -401,8 +407,6 @@ END {
             fail("no cycles, to which the other counts are related: add the event cycles to the recording")
         if (from == "perf-stat" && !has_cycles)
             fail("cycles have no value in it (<not counted>, <not supported>): virtual machines often have no counters")
-        if (from == "perf-script" && interval == "")
-            fail("the events were sampled separately: give -v interval=S, over which their counts are summed")
         fail("no frequency, ipc or license level in it" (from ~ /^perf/ ? ": add task-clock, or see tsc_ghz" : ""))
     }
     print "# format: characterize-trace/1"

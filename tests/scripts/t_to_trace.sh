@@ -78,6 +78,20 @@ END_OF_FILE
 sed 's/3901/39x1/' turbostat >bad
 refused "a frequency that is none" "bad, line 7: Bzy_MHz is '39x1', not a number" -v cpu=4 bad
 
+cat >indented <<'END_OF_FILE'
+    Core     CPU Avg_MHz   Busy% Bzy_MHz TSC_MHz
+       -       -     488   12.52    3900    3498
+       0       0       5    0.13    3850    3498
+       0       4    3897   99.99    3901    3498
+END_OF_FILE
+rows "turbostat before 2017: blanks" -v cpu=4 -v interval=5 indented <<END_OF_FILE
+5000000.0000,3.901,,,,,
+END_OF_FILE
+printf '|Package|CPU|Bzy_MHz|POLL\n|-|-|2600|0\n||3|2500|1\n' | tr '|' '\t' >fields
+rows "turbostat: tabs in front, an empty field" -v cpu=3 -v interval=1 fields <<END_OF_FILE
+1000000.0000,2.5,,,,,
+END_OF_FILE
+
 # ---- perf stat
 cat >stat <<'END_OF_FILE'
 # started on Mon Sep 28 12:00:00 2026
@@ -207,14 +221,18 @@ my program 34 [002] 52531.100000: 2000000 instructions:
 my program 34 [002] 52531.100500: 1000000 cycles:  ffffffff8105443a native_write_msr_safe ([kernel.kallsyms])
 my program 34 [002] 52531.100500:  500000 core_power.lvl1_turbo_license:
 my program 34 [002] 52531.100500: 1500000 instructions:
+my program 34 [002] 52531.101000: 1000000 cycles:
+my program 34 [002] 52531.101000: 1000000 instructions:
 END_OF_FILE
-rows "perf script of groups" groups <<END_OF_FILE
+rows "perf script of a group, which has no line for a count of 0" groups <<END_OF_FILE
 0.0000,,2,,0.9,,
 500.0000,,1.5,,0.5,,
+1000.0000,,1,,0,,
 END_OF_FILE
 rows "... all cycles of the CPU" -v clock=elapsed groups <<END_OF_FILE
 0.0000,,2,,0.9,,
 500.0000,2,1.5,,0.5,,
+1000.0000,2,1,,0,,
 END_OF_FILE
 awk 'BEGIN {
     for (i = 0; i < 41; i++) {
@@ -229,6 +247,9 @@ END_OF_FILE
 refused "separate events without an interval" \
     'separate: the events were sampled separately: give -v interval=S' separate
 sed 's/ [0-9]* cycles/ cycles/' groups >periods
+awk '{ print > (NR > 3 ? "b" : "a") }' groups
+cat b a >backwards
+refused "perf script, not in order" 'backwards, line 6: times go backwards' backwards
 refused "perf script without periods" 'periods, line 1: no period of cycles: use perf script -F' periods
 
 # ---- what is none of them
