@@ -16,7 +16,7 @@
 #define APART_US 0.7    /* of lost time, between the two kinds ... */
 #define APART 2.8       /* ... and standard deviations of either: a busy sibling thread scatters them */
 #define LESS 0.5        /* of what the others lose: code that was throttled for less long loses more */
-#define COLDER 1.5      /* than the copy of the first kernel: wider code is */
+#define COLDER 1.5      /* than the copy of the first kernel: wider code is; nor is much gained */
 #define SHARE (1.0 / 3) /* of the repetitions, at least, show what the switch does */
 #define COLD_ALIKE 0.25 /* of that share: so many of the null's may lose as much */
 
@@ -96,7 +96,7 @@ int pooled_keep_switching(struct pooled *p, const struct pooled *null, double co
     const struct value_mode *less = &mode[two && mode[1].mean < mode[0].mean], *more = less == mode ? mode + 1 : mode;
     const double between = two ? 0.5 * (less->hi + more->lo) : 0, share = (double)more->n / (double)p->n_runs;
     free(x);
-    if (!two || less->mean > fmin(LESS * more->mean, COLDER * cold_us) || more->mean < cold_us)
+    if (!two || fabs(less->mean) > fmin(LESS * more->mean, COLDER * cold_us) || more->mean < cold_us)
         return 0;
     double nulls = null ? share_above(null, between) : 0;
     if (nulls < 0 || nulls > COLD_ALIKE * share)
@@ -105,7 +105,6 @@ int pooled_keep_switching(struct pooled *p, const struct pooled *null, double co
         return leave_out(p, between, out);
     return phases_warn(out,
                        "%zu of %zu repetitions lose %.2f us more at the switch than the others, in which the core may "
-                       "be at the level of "
-                       "the second kernel already: a longer --warmup may show more of them",
+                       "be at the level of the second kernel already: a longer --warmup may show more of them",
                        more->n, p->n_runs, more->mean - less->mean);
 }

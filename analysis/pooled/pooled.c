@@ -15,6 +15,7 @@
 
 #define FULL_RATE 0.94       /* of the rate that the clock allows: what is nearer is at full rate */
 #define CLOCK_LIKE_RATE 0.03 /* a logarithm: a clock and a rate that change by nearly as much change together */
+#define CLOCK_FALLS_MOST 0.6 /* of that before the switch: the most that is known are 1.9 of 2.8 GHz */
 #define CLOCK_LEAST 0.5      /* of the rate: no license is known that lowers a clock so far, for a while */
 #define BEYOND_CHAIN                                                                                                   \
     0.85 /* what slows the payload by so much more than the chain is no clock (a Granite Rapids: 512-bit
@@ -139,7 +140,7 @@ static void kind_of_state(const struct pooled_answer *a, size_t k, struct phase 
     ph->ipc_ratio = 1;
     /* a chain waits for one result at a time, and is throttled less than code that fills the core */
     if (slow_chain && fabs(log(q->rate) - (clock - final)) < fmax(CLOCK_LIKE_RATE, 0.3 * (final - clock)) &&
-        q->rate > CLOCK_LEAST) {
+        clock > log(CLOCK_FALLS_MOST)) {
         set_clock(a, ph, &now->log_step);
         ph->clock_unsure = true;
     } else if (isnan(ratio) || (slow_chain && q->rate > CLOCK_LEAST && q->rate > BEYOND_CHAIN * exp(clock - final))) {
