@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 struct perf_groups {
     struct perf_profile_io io;
@@ -67,16 +66,6 @@ static int open_group(struct perf_groups *g, const struct perf_pmu *pmu, int cpu
     return MACHINE_OK;
 }
 
-/* Each CPU takes a few descriptors: more than the soft limit leaves, on large machines. */
-static void raise_files(void)
-{
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-        files.rlim_cur = files.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &files);
-    }
-}
-
 int perf_groups_open(const struct perf_profile_io *io, const char *sys, const struct cpu_mask *cpus,
                      const struct perf_groups_event *events, size_t n, struct perf_groups **out,
                      struct machine_error *err)
@@ -92,7 +81,7 @@ int perf_groups_open(const struct perf_profile_io *io, const char *sys, const st
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     memset(g->fds, -1, CPU_LIMIT * n * sizeof *g->fds);
-    raise_files();
+    perf_raise_files();
     for (size_t i = 0; i < n; i++)
         highest = events[i].rank > highest ? events[i].rank : highest;
     for (unsigned below = highest + 1; below > 0 && status == MACHINE_CANNOT; below--) {

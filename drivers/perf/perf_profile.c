@@ -133,8 +133,7 @@ static int open_cpu(struct perf_profile *p, struct perf_profile_cpu *c, const st
     return MACHINE_OK;
 }
 
-/* Each CPU takes a few descriptors: more than the soft limit leaves, on large machines. */
-static void raise_files(void)
+void perf_raise_files(void)
 {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
@@ -159,7 +158,7 @@ int perf_profile_open(const struct perf_profile_io *io, const struct cpu_mask *c
     }
     if (p == NULL || p->cpu == NULL || p->fds == NULL)
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    raise_files();
+    perf_raise_files();
     for (int cpu = 0; cpu < CPU_LIMIT && status == MACHINE_OK; cpu++) {
         if (!cpu_mask_has(cpus, cpu))
             continue;

@@ -26,6 +26,9 @@ struct perf_profile_io {
     int (*close)(int fd);
 };
 extern const struct perf_profile_io perf_profile_system;
+/* Opens the limit of descriptors as far as permitted: each CPU takes a few, more than the soft one leaves on large
+ * machines. */
+void perf_raise_files(void);
 
 /* The counters: all cycles, those at level 1, those at level 2. */
 enum { PERF_PROFILE_COUNTERS = 3 };
