@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/pooled/pooled.h"
 
@@ -43,68 +44,72 @@ static double own_lost(const struct pooled *p, size_t r, bool over)
     return isnan(rate) ? 0 : until * (1 - rate);
 }
 
-static bool is_over(const struct pooled *p)
+/* Of all repetitions. x: receives them. */
+static void all_lost(const struct pooled *p, double *x)
 {
-    return mean_rate(p, SIZE_MAX, POOLED_COLD_UNTIL_US, 2 * POOLED_COLD_UNTIL_US) > OVER;
-}
-
-static double *all_lost(const struct pooled *p, bool sorted)
-{
-    double *x = malloc((3 * p->n_runs + 1) * sizeof *x);
-    const bool over = is_over(p);
-    for (size_t r = 0; x && r < p->n_runs; r++)
+    const double until = POOLED_COLD_UNTIL_US;
+    const bool over = mean_rate(p, SIZE_MAX, until, 2 * until) > OVER;
+    for (size_t r = 0; r < p->n_runs; r++)
         x[r] = own_lost(p, r, over);
-    if (x && sorted)
-        gsl_sort(x, 1, p->n_runs);
-    return x;
 }
 
 /* The share of repetitions that lose more than `us`; -1: out of memory. */
 static double share_above(const struct pooled *p, double us)
 {
-    double *x = all_lost(p, false), n = 0;
-    for (size_t r = 0; x && r < p->n_runs; r++)
+    double *x = malloc((p->n_runs + 1) * sizeof *x), n = 0;
+    if (!x)
+        return -1;
+    all_lost(p, x);
+    for (size_t r = 0; r < p->n_runs; r++)
         n += x[r] > us;
     free(x);
-    return x ? n / fmax(1, (double)p->n_runs) : -1;
+    return n / fmax(1, (double)p->n_runs);
 }
 
-/* Leaves out the repetitions that lose less than that. */
-static int leave_out(struct pooled *p, double least_us, struct phases *out)
+/* Leaves out the repetitions that lose less than that. lost: of each. */
+static int leave_out(struct pooled *p, const double *lost, double least_us, struct phases *out)
 {
-    const bool over = is_over(p);
     size_t kept = 0;
-    for (size_t r = 0; r < p->n_runs; r++) {
-        double lost = own_lost(p, r, over);
-        if (lost > least_us)
+    for (size_t r = 0; r < p->n_runs; r++)
+        if (lost[r] > least_us)
             p->run[kept++] = p->run[r];
         else if (phases_discard(out, p->run[r].number,
-                                "as if the core were at the level of the second kernel already: %.2f us lost", lost))
+                                "as if the core were at the level of the second kernel already: %.2f us lost", lost[r]))
             return -1;
-    }
     p->n_runs = kept;
     return pooled_again(p);
 }
 
-int pooled_keep_switching(struct pooled *p, const struct pooled *null, double cold_us, struct phases *out)
+/* By what each repetition loses. x: 3 for each of them, the first: what it loses in ascending order. */
+static int keep_switching(struct pooled *p, const struct pooled *null, double cold_us, const double *lost, double *x,
+                          struct phases *out)
 {
     struct value_mode mode[2];
-    double *x = all_lost(p, true);
-    if (!x)
-        return -1;
     size_t two = pooled_two_lengths(x, p->n_runs, APART_US, APART, mode, x + p->n_runs);
     const struct value_mode *less = &mode[two && mode[1].mean < mode[0].mean], *more = less == mode ? mode + 1 : mode;
     const double between = two ? 0.5 * (less->hi + more->lo) : 0, share = (double)more->n / (double)p->n_runs;
-    free(x);
     if (!two || fabs(less->mean) > fmin(LESS * more->mean, COLDER * cold_us) || more->mean < cold_us)
         return 0;
     double nulls = null ? share_above(null, between) : 0;
     if (nulls < 0 || nulls > COLD_ALIKE * share)
         return nulls < 0 ? -1 : 0;
     if (share >= SHARE)
-        return leave_out(p, between, out);
+        return leave_out(p, lost, between, out);
     return phases_warn(out,
                        "%zu of %zu repetitions lose %.2f us more at the switch than the others, in which the core may "
                        "be at the level of the second kernel already: a longer --warmup may show more of them",
                        more->n, p->n_runs, more->mean - less->mean);
+}
+
+int pooled_keep_switching(struct pooled *p, const struct pooled *null, double cold_us, struct phases *out)
+{
+    const size_t n = p->n_runs;
+    double *lost = malloc((4 * n + 1) * sizeof *lost);
+    if (!lost)
+        return -1;
+    all_lost(p, lost);
+    gsl_sort(memcpy(lost + n, lost, n * sizeof *lost), 1, n);
+    int bad = keep_switching(p, null, cold_us, lost, lost + n, out);
+    free(lost);
+    return bad;
 }

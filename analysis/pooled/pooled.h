@@ -122,6 +122,7 @@ struct pooled_states {
     size_t n;
     struct pooled_state state[POOLED_STATES_MAX];
     double *left;                   /* [state * n_runs + run], us; NaN: the repetition does not show it */
+    double *cost;                   /* [run]: of passing through the states, minus a logarithm of the likelihood */
     double floor_lost_us, floor_us; /* what code that is not in the caches yet may explain: time lost, until when */
 };
 /* The time lost that cold code explains, us, by what its null loses (NaN: nobody knows). */

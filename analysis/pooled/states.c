@@ -231,11 +231,13 @@ static int pooled_pass(const struct pooled *p, struct pooled_states *s)
     unsigned char *from = malloc(p->longest * s->n + 1);
     double *x = malloc((2 * p->n_runs + 1) * sizeof *x);
     free(s->left);
+    free(s->cost);
     s->left = malloc((s->n * p->n_runs + 1) * sizeof *s->left);
-    int bad = !from || !x || !s->left;
+    s->cost = malloc((p->n_runs + 1) * sizeof *s->cost);
+    int bad = !from || !x || !s->left || !s->cost;
     for (unsigned round = 0; round < 2 && !bad; round++) {
         for (size_t r = 0; r < p->n_runs; r++) {
-            pass_through(p, s, r, best, from, last);
+            s->cost[r] = pass_through(p, s, r, best, from, last);
             for (size_t k = 0; k + 1 < s->n; k++)
                 s->left[k * p->n_runs + r] = left_at(p, r, last, s, k);
         }
@@ -502,44 +504,33 @@ static bool forget_empty(const struct pooled *p, struct pooled_states *s)
     return false;
 }
 
-/* What it costs each repetition to pass through the states. 0, or -1: out of memory. */
-static int passing(const struct pooled *p, const struct pooled_states *s, double *cost)
-{
-    size_t last[POOLED_STATES_MAX];
-    double best[POOLED_STATES_MAX];
-    unsigned char *from = malloc(p->longest * s->n + 1);
-    for (size_t r = 0; from && r < p->n_runs; r++)
-        cost[r] = pass_through(p, s, r, best, from, last);
-    free(from);
-    return from ? 0 : -1;
-}
-
-/* Whether most repetitions pass as well without state k. 0, 1, or -1: out of memory. */
-static int goes_without(const struct pooled *p, const struct pooled_states *s, size_t k)
+/* Whether most repetitions pass as well without state k. from: scratch of a byte for each sample and state. */
+static bool goes_without(const struct pooled *p, const struct pooled_states *s, size_t k, unsigned char *from)
 {
     struct pooled_states without = *s;
-    double *cost = malloc((2 * p->n_runs + 1) * sizeof *cost), *other = cost + p->n_runs;
-    size_t helped = 0;
+    size_t last[POOLED_STATES_MAX], helped = 0;
+    double best[POOLED_STATES_MAX];
     remove_state(&without, k, true);
-    int bad = !cost || passing(p, s, cost) || passing(p, &without, other);
-    for (size_t r = 0; !bad && r < p->n_runs; r++)
-        helped += other[r] - cost[r] > SKIP_COST;
-    free(cost);
-    return bad ? -1 : 2 * helped < p->n_runs;
+    for (size_t r = 0; r < p->n_runs; r++)
+        helped += pass_through(p, &without, r, best, from, last) - s->cost[r] > SKIP_COST;
+    return 2 * helped < p->n_runs;
 }
 
 /* A state between the rates of its neighbors that hardly helps most repetitions: those that are still in one of them
- * and those that are already in the other made it, where each goes at a time of its own. */
-static bool forget_mixture(const struct pooled *p, struct pooled_states *s)
+ * and those that are already in the other made it, where each goes at a time of its own. *found: it is taken out. 0, or
+ * -1: out of memory. */
+static int forget_mixture(const struct pooled *p, struct pooled_states *s, bool *found)
 {
-    for (size_t k = 1; k + 1 < s->n; k++) {
+    unsigned char *from = malloc(p->longest * s->n + 1);
+    *found = false;
+    for (size_t k = 1; from && k + 1 < s->n && !*found; k++) {
         const struct pooled_state *q = &s->state[k];
-        if (!(q->tau_us > 0) && (q->rate - q[-1].rate) * (q->rate - q[1].rate) < 0 && goes_without(p, s, k) > 0) {
+        *found = !(q->tau_us > 0) && (q->rate - q[-1].rate) * (q->rate - q[1].rate) < 0 && goes_without(p, s, k, from);
+        if (*found)
             remove_state(s, k, true);
-            return true;
-        }
     }
-    return false;
+    free(from);
+    return from ? 0 : -1;
 }
 
 /* The standard error of a moment's rate in the end, where nothing but the sibling thread changes it; relative. */
@@ -625,9 +616,11 @@ int pooled_find_states(struct pooled *p, double null_lost_us, struct pooled_stat
     for (bool more = true; more;)
         if (pooled_pass(p, out) || pooled_find_between(p, out, &more))
             return -1;
-    while (forget_empty(p, out) || forget_twin(out) || forget_mixture(p, out))
-        if (pooled_pass(p, out))
+    for (bool found = true; found;) {
+        found = forget_empty(p, out) || forget_twin(out);
+        if ((!found && forget_mixture(p, out, &found)) || (found && pooled_pass(p, out)))
             return -1;
+    }
     pooled_mark_beside(p, out);
     return pooled_clocks_before(p);
 }
@@ -635,5 +628,6 @@ int pooled_find_states(struct pooled *p, double null_lost_us, struct pooled_stat
 void pooled_states_free(struct pooled_states *s)
 {
     free(s->left);
+    free(s->cost);
     memset(s, 0, sizeof *s);
 }
