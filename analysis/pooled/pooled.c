@@ -138,12 +138,13 @@ static void kind_of_state(const struct pooled_answer *a, size_t k, struct phase 
     if (!slow_chain && a->c->n)
         set_clock(a, ph, now ? &now->log_step : NULL);
     ph->ipc_ratio = 1;
-    /* a chain waits for one result at a time, and is throttled less than code that fills the core */
-    if (slow_chain && fabs(log(q->rate) - (clock - final)) < fmax(CLOCK_LIKE_RATE, 0.3 * (final - clock)) &&
-        clock > log(CLOCK_FALLS_MOST)) {
+    /* a chain waits for one result at a time, and is throttled less than code that fills the core: what slows both
+     * alike is a clock, if clocks fall so far */
+    bool beyond = slow_chain && q->rate < BEYOND_CHAIN * exp(clock - final);
+    if (slow_chain && !beyond && q->rate < exp(clock - final) / BEYOND_CHAIN && clock > log(CLOCK_FALLS_MOST)) {
         set_clock(a, ph, &now->log_step);
         ph->clock_unsure = true;
-    } else if (isnan(ratio) || (slow_chain && q->rate > CLOCK_LEAST && q->rate > BEYOND_CHAIN * exp(clock - final))) {
+    } else if (isnan(ratio) || (slow_chain && !beyond && q->rate > CLOCK_LEAST)) {
         ph->kind = PHASE_UNKNOWN;
         ph->ipc_ratio = NAN;
         snprintf(ph->why, sizeof ph->why,
