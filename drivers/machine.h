@@ -210,6 +210,9 @@ struct machine_ops {
     /* one CPU of each kind of core that there is; with `every` of each core that this process may use, labelled in the
      * same way, by the CPU's number. Returns how many, at most max; 0, or NULL: not known, as if alike */
     size_t (*core_kinds)(const struct machine *m, bool every, struct core_kind *out, size_t max);
+    /* the present clock of the uncore (mesh or ring, last-level cache) of the prepared CPU's die, GHz; it takes up to
+     * 0.1 ms. MACHINE_CANNOT: why not, and the remedy. NULL: it has none */
+    int (*uncore)(const struct machine *m, double *ghz, struct machine_error *err);
     /* fills the limits of each class of code (tables, base_ghz, source) that the processor states by Intel Speed
      * Select; after prepare. MACHINE_CANNOT: why not, and the remedy; *out is then as it was. NULL: there is no way */
     int (*speed_select)(struct machine *m, struct rated_limits *out, struct machine_error *err);

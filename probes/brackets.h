@@ -48,6 +48,7 @@ struct brackets_result {
     double *carry;      /* in round i: the logarithm of A's frequency right after others over that after A */
     double *scratch;    /* room for all rounds */
     struct trace *seen; /* of each kernel: the samples that count, a run for each round */
+    double uncore_ghz;  /* the clock of the uncore after the last round; NaN: not known */
     size_t n_invalid;   /* recordings that the machine knows to be invalid; why the first one is */
     char why[FROM_RECORDING_WHY_MAX];
 };

@@ -70,6 +70,16 @@ static int check_events(const struct machine *m, size_t n_events, struct machine
 
 /* ---- the metadata ---- */
 
+static const char uncore_column[] = "uncore_ghz";
+
+/* A column for the clock of the uncore, the last, where it can be read. */
+static int note_uncore(const struct machine *m, struct trace *t)
+{
+    struct machine_error ignored;
+    double ghz;
+    return m->ops->uncore && !m->ops->uncore(m, &ghz, &ignored) ? trace_add_extra(t, uncore_column) : 0;
+}
+
 /* Which column is which event, for those that were requested by name. */
 static int note_events(struct trace *t, const struct raw_event *events, size_t n)
 {
@@ -168,6 +178,18 @@ static int take(struct trace *t, unsigned run, struct recording *rec, const stru
     return bad;
 }
 
+/* The clock of the uncore, in the last sample of a recording, which has just ended. 0, or -1: out of memory. */
+static int append_uncore(const struct machine *m, struct trace *t)
+{
+    struct machine_error ignored;
+    char text[24];
+    double ghz;
+    if (!t->n_extra || strcmp(t->extra[t->n_extra - 1].name, uncore_column) != 0 || m->ops->uncore(m, &ghz, &ignored))
+        return 0;
+    snprintf(text, sizeof text, "%.3f", ghz);
+    return trace_put_extra(t, t->n_extra - 1, text);
+}
+
 /* Makes one of the recordings beside the repetitions; those that the machine knows to be invalid are left out. */
 static int record_beside(struct machine *m, const struct repetitions_plan *p, const struct recording_form *form,
                          size_t which, unsigned run, struct repetitions *out, struct machine_error *err)
@@ -202,6 +224,7 @@ static int record_treatment(struct machine *m, const struct repetitions_plan *p,
         return status;
     int bad = take(&out->trace, run, &rec, form, refused, &why);
     *kept = !bad && !why;
+    bad = bad || (*kept && append_uncore(m, &out->trace));
     if (bad || (why && leave_out(out, run, why)))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return status;
@@ -275,7 +298,7 @@ static int conduct(struct machine *m, const struct repetitions_plan *p, const st
     m->ops->info(m, &info);
     int status = MACHINE_OK;
     if (note_machine(&out->trace, &info, setup->counters, setup->n_counters, setup->seed) |
-        note_events(&out->trace, p->events, p->n_events))
+        note_events(&out->trace, p->events, p->n_events) | note_uncore(m, &out->trace))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     for (size_t i = 0; !status && i < p->n_beside; i++)
         if (from_recording_begin(&out->beside[i], setup->counters, setup->n_counters))

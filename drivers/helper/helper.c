@@ -414,6 +414,7 @@ static const struct machine_ops helper_ops = {
     .read_register = helper_read_register,
     .find_event = helper_find_event,
     .core_kinds = native_core_kinds,
+    .uncore = native_uncore,
     .speed_select = native_speed_select,
     .named_events = part_events_named,
     .read_energy = helper_read_energy,

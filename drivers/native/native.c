@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "computer/cpu/uncore.h"
 #include "drivers/native/growth.h"
 #include "drivers/native/speed_select.h"
 
@@ -47,6 +48,12 @@ size_t native_core_kinds(const struct machine *m, bool every, struct core_kind *
 
     cpu_view_read(s->sys, &view);
     return cpu_core_kinds(s->sys, &view, every, out, max);
+}
+
+int native_uncore(const struct machine *m, double *ghz, struct machine_error *err)
+{
+    const struct native *s = m->state;
+    return cpu_uncore_ghz(s->sys, s->cpu, ghz, err);
 }
 
 /* ---- open ---- */

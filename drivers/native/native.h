@@ -67,8 +67,9 @@ int native_open(struct native *s, const char *name, const char *sys, const struc
 /* All but the source. */
 void native_info(const struct native *s, struct machine_info *out);
 
-/* machine_ops.core_kinds. */
+/* machine_ops.core_kinds, and uncore. */
 size_t native_core_kinds(const struct machine *m, bool every, struct core_kind *out, size_t max);
+int native_uncore(const struct machine *m, double *ghz, struct machine_error *err);
 
 /*
  * Keeps a copy of the setup, pins the calling thread to its CPU, provides `bytes` of locked memory (s->pinning.locked)

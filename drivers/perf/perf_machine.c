@@ -324,6 +324,7 @@ static const struct machine_ops perf_ops = {
     .close = native_close,
     .find_event = part_events_by_name,
     .core_kinds = native_core_kinds,
+    .uncore = native_uncore,
     .speed_select = native_speed_select,
     .named_events = part_events_named,
     .read_energy = native_read_energy,

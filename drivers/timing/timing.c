@@ -165,6 +165,7 @@ static const struct machine_ops timing_ops = {
     .finish = timing_finish,
     .close = native_close,
     .core_kinds = native_core_kinds,
+    .uncore = native_uncore,
     .speed_select = native_speed_select,
     .read_energy = native_read_energy,
     .trials = timing_trials,

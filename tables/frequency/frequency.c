@@ -46,7 +46,8 @@ static const struct table_column columns[] = {
     {"lvl1", "", TABLE_REAL, false, 3},
     {"lvl2", "", TABLE_REAL, false, 3},
     {"turbo_limit_ghz", "GHz", TABLE_REAL, false, 1},
-    {"priority", "", TABLE_TEXT, false, 0}, /* of the CPU where turbo is by priority: high, low */
+    {"uncore_ghz", "GHz", TABLE_REAL, false, 2}, /* of mesh or ring and the last-level cache, after these rounds */
+    {"priority", "", TABLE_TEXT, false, 0},      /* of the CPU where turbo is by priority: high, low */
 };
 
 /* ---- what is measured ---- */
@@ -167,6 +168,18 @@ static void set_core(struct table *t, int cpu, const char *kind)
     table_set_setting(t, key, kind);
 }
 
+/* Why the clock of the uncore cannot be read. */
+static void note_uncore(const struct machine *m, struct table *t)
+{
+    struct machine_error why;
+    char line[sizeof why.text + sizeof why.remedy + 20];
+    double ghz;
+    if (!m->ops->uncore || !m->ops->uncore(m, &ghz, &why))
+        return;
+    snprintf(line, sizeof line, "not known: %s (%s)", why.text, why.remedy);
+    table_set_setting(t, "uncore_ghz", line);
+}
+
 /* The machine is prepared for a moment: it then reports which CPU it takes, and registers can be read. */
 static int look_around(const struct tables_context *x, const struct payload *p, struct table *t, int *cpu,
                        struct machine_error *err)
@@ -187,6 +200,7 @@ static int look_around(const struct tables_context *x, const struct payload *p, 
     if (info.core_class && *info.core_class)
         set_core(t, *cpu, info.core_class);
     read_limits(x, t);
+    note_uncore(x->machine, t);
     x->machine->ops->finish(x->machine);
     return MACHINE_OK;
 }
@@ -337,6 +351,8 @@ static void put_row(const struct seen_kernel *k, const struct brackets_result *r
     table_put_number(rows, "n", (double)k->ghz.used);
     table_put_number(rows, "discarded", (double)(r->rounds - k->ghz.used));
     put_shares(k->trace, rows);
+    if (isfinite(r->uncore_ghz))
+        table_put_number(rows, "uncore_ghz", r->uncore_ghz);
 }
 
 static void frequency_put(const struct seen_kernel *k, const struct brackets_result *r, struct table *rows)

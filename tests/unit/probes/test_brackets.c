@@ -24,12 +24,24 @@ static struct brackets_setup set_up(void)
     return s;
 }
 
+static int uncore(const struct machine *m, double *ghz, struct machine_error *err)
+{
+    (void)m;
+    (void)err;
+    *ghz = 2.2;
+    return MACHINE_OK;
+}
+
 static void measure(const struct model *model, const struct brackets_setup *s, struct brackets_result *out)
 {
     struct machine m;
     struct machine_error err;
     assert_int_equal(machine_open_parsed_model(model, "model:test", &m, &err), MACHINE_OK);
+    struct machine_ops ops = *m.ops;
+    ops.uncore = uncore;
+    m.ops = &ops;
     assert_int_equal(brackets_run(&m, s, out, &err), MACHINE_OK);
+    assert_float_equal(out->uncore_ghz, 2.2, 1e-9);
     m.ops->close(&m);
 }
 

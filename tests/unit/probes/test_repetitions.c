@@ -33,6 +33,16 @@ static int run_preempted(struct machine *m, const struct run_request *r, struct 
     return status;
 }
 
+/* 1.8 GHz before the first repetition, 0.1 more after each; it cannot be read after the third. */
+static int uncore_rises(const struct machine *m, double *ghz, struct machine_error *err)
+{
+    (void)m;
+    if (spy.runs == 3)
+        return machine_fail(err, MACHINE_CANNOT, "", "not now");
+    *ghz = 1.8 + 0.1 * spy.runs;
+    return MACHINE_OK;
+}
+
 static int note_done(void *data, unsigned done, unsigned wanted)
 {
     assert_ptr_equal(data, &spy);
@@ -66,6 +76,7 @@ static void measure(unsigned attempts, double fine_us, struct repetitions *out)
     spy.inner = machine.ops;
     ops.prepare = prepare_spied;
     ops.run = run_preempted;
+    ops.uncore = uncore_rises;
     machine.ops = &ops;
     assert_int_equal(repetitions_run(&machine, &plan, out, &err), MACHINE_OK);
     machine.ops->close(&machine);
@@ -101,6 +112,21 @@ TEST(disturbed_repetitions_are_made_up_for)
     measure(3, 0, &r);
     assert_int_equal(spy.runs, 3);
     assert_int_equal(spy.done[2], 2);
+    repetitions_free(&r);
+}
+
+/* In the last sample of each repetition, and nowhere else. */
+TEST(clocks_of_the_uncore_have_a_column)
+{
+    struct repetitions r;
+    measure(5, 0, &r);
+    assert_int_equal(r.trace.n_extra, 1);
+    assert_string_equal(r.trace.extra[0].name, "uncore_ghz");
+    for (size_t i = 0; i < r.trace.n; i++) {
+        const char *text = r.trace.text + r.trace.extra[0].offset[i];
+        const bool last = i + 1 == r.trace.n || r.trace.run[i + 1] != r.trace.run[i];
+        assert_string_equal(text, !last || r.trace.run[i] == 2 ? "" : r.trace.run[i] == 0 ? "1.900" : "2.200");
+    }
     repetitions_free(&r);
 }
 

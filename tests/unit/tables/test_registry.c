@@ -55,7 +55,7 @@ static const struct {
 } promised[] = {
     {"frequency",
      "cpu! kernel!$ active_cores! core$ level freq_ghz*/GHz.4 ipc*.3 ratio*.4 n discarded level_source$ group$ lvl0.3 "
-     "lvl1.3 lvl2.3 turbo_limit_ghz/GHz.1 priority$"},
+     "lvl1.3 lvl2.3 turbo_limit_ghz/GHz.1 uncore_ghz/GHz.2 priority$"},
     {"transitions", "from!$ to!$ active_cores! kind$ latency_us*/us.1 wait_us*/us.1 overhead_us*/us.1 halts "
                     "from_ghz*/GHz.3 to_ghz*/GHz.3 n runs discarded phases$ detectable$ note$"},
     {"throttle", "from!$ to!$ active_cores! part!$ phase! duration_us*/us.1 ipc_ratio*.3 distance*/instructions.1 "
