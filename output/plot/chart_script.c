@@ -25,7 +25,7 @@ enum {
 };
 /* Pixels of spans' labels: what happens on either side of 0, a row, rows at most, below them, between them; and below
  * the last panel. */
-enum { SIDE_NAMES = 20, LABEL_ROW = 15, LABEL_ROWS = 6, HEAD_GAP = 4, EDGE = 4, SPANS_FOOT = 26 };
+enum { SIDE_NAMES = 20, LABEL_ROW = 15, LABEL_ROWS = 6, HEAD_GAP = 4, EDGE = 4, SPANS_FOOT = 26, NOTE_ROW = 16 };
 
 /* ---- legend ---- */
 
@@ -161,7 +161,7 @@ static void draw_span_labels(const struct canvas *k, const struct chart_span_lab
     chart_label(k, c->after_zero, sizeof c->after_zero, zero + 5, y, PLOT_INK, "left");
 }
 
-/* The kinds with their colours and the chart's note, below the last panel. */
+/* The kinds with their colours, below the last panel, and the chart's note, below them. */
 static void draw_foot(const struct canvas *k, const struct place *at)
 {
     const struct chart *c = k->chart;
@@ -179,7 +179,7 @@ static void draw_foot(const struct canvas *k, const struct place *at)
         chart_label(k, s->kind, sizeof s->kind, x + 7, y, PLOT_INK, style);
         x += 19 + (double)chart_characters(s->kind) * CHART_SPANS_CHARACTER + 20;
     }
-    chart_label(k, c->note, sizeof c->note, at->right, y, PLOT_MUTED, "right font ',11'");
+    chart_label(k, c->note, sizeof c->note, at->right, c->n_spans ? y + NOTE_ROW : y, PLOT_MUTED, "right font ',11'");
 }
 
 /* Draws the spans of a panel: at least a pixel wide, so that nothing is lost on a long axis; and where 0 is. */
@@ -336,7 +336,7 @@ int chart_script(const struct chart *c, enum plot_form form, FILE *out, FILE *ti
     struct place at[CHART_PANELS_MAX];
     size_t first = 0, last = last_panel(c, false);
     int top = TITLE + (*c->subtitle ? LINE : 0) + (c->modelled ? LINE : 0) + 10, rows = 0;
-    const bool foot = c->n_spans || *c->note;
+    const int foot = c->n_spans && *c->note ? SPANS_FOOT + NOTE_ROW : c->n_spans || *c->note ? SPANS_FOOT : 0;
     if (last == SIZE_MAX)
         return -1;
     place_panels(c, top, at, &first); /* how the spans' labels lie depends on how wide it is */
@@ -344,7 +344,7 @@ int chart_script(const struct chart *c, enum plot_form form, FILE *out, FILE *ti
     if (c->n_spans && !labels)
         return -1;
     int end = place_panels(c, top + spans_head(c, rows), at, &first);
-    const struct canvas k = {out, tips, c, end + MARGIN + (foot ? SPANS_FOOT : 0)};
+    const struct canvas k = {out, tips, c, end + MARGIN + foot};
     begin(&k, form);
     draw_head(&k);
     if (labels)
