@@ -54,7 +54,7 @@ static int list_wanted(struct search *s, const struct machine_setup *setup)
         int status = cpu_choose(s->view, setup->cpus[i], &cpu, s->err);
         if (status != MACHINE_OK)
             return status;
-        int core = cpu_core_of(s->root, cpu);
+        int core = cpu_core_in(s->view, s->root, cpu);
         if (cpu_mask_has(&seen, cpu))
             return cpu_refuse(s->view, s->err, "", "CPU %d is listed twice", cpu);
         if (cpu_mask_has(&s->taken, core) && cpu != s->cpu && !setup->siblings) {
@@ -81,7 +81,7 @@ static unsigned list_others(struct search *s, bool listed)
     for (int c = 0; c < CPU_LIMIT; c++) {
         if (!cpu_mask_has(&s->view->online, c))
             continue;
-        int core = cpu_core_of(s->root, c);
+        int core = cpu_core_in(s->view, s->root, c);
         cores += !cpu_mask_has(&seen, core);
         cpu_mask_add(&seen, core);
         if (!listed && cpu_usable(s->view, c) && !cpu_mask_has(&s->taken, core)) {
@@ -99,14 +99,14 @@ static void add_siblings(const struct search *s, struct cpu_corunners *out)
 
     cpu_mask_clear(&active);
     cpu_mask_clear(&busy);
-    cpu_mask_add(&active, cpu_core_of(s->root, s->cpu));
+    cpu_mask_add(&active, cpu_core_in(s->view, s->root, s->cpu));
     cpu_mask_add(&busy, s->cpu);
     for (size_t i = 0; i < out->n; i++) {
-        cpu_mask_add(&active, cpu_core_of(s->root, out->cpus[i]));
+        cpu_mask_add(&active, cpu_core_in(s->view, s->root, out->cpus[i]));
         cpu_mask_add(&busy, out->cpus[i]);
     }
     for (int c = 0; c < CPU_LIMIT; c++)
-        if (cpu_usable(s->view, c) && !cpu_mask_has(&busy, c) && cpu_mask_has(&active, cpu_core_of(s->root, c)))
+        if (cpu_usable(s->view, c) && !cpu_mask_has(&busy, c) && cpu_mask_has(&active, cpu_core_in(s->view, s->root, c)))
             out->cpus[out->n++] = c;
 }
 
@@ -128,7 +128,7 @@ static int pick(struct search *s, const struct machine_setup *setup, struct cpu_
     unsigned wanted = setup->active_cores;
 
     cpu_mask_clear(&s->taken);
-    cpu_mask_add(&s->taken, cpu_core_of(s->root, s->cpu));
+    cpu_mask_add(&s->taken, cpu_core_in(s->view, s->root, s->cpu));
     int status = list_wanted(s, setup);
     if (status != MACHINE_OK)
         return status;

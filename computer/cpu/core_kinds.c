@@ -58,7 +58,7 @@ static size_t list_cores(const char *root, const struct cpu_view *v, struct core
     size_t n = 0;
     cpu_mask_clear(&seen);
     for (int cpu = CPU_LIMIT - 1; cpu >= 0; cpu--) {
-        int core = cpu_usable(v, cpu) ? cpu_core_of(root, cpu) : cpu;
+        int core = cpu_usable(v, cpu) ? cpu_core_in(v, root, cpu) : cpu;
         if (!cpu_usable(v, cpu) || cpu_mask_has(&seen, core))
             continue;
         cpu_mask_add(&seen, core);
@@ -135,9 +135,9 @@ static void list_cpus(const char *root, const struct cpu_view *v, const struct c
     cpu_mask_clear(&cpus);
     for (size_t i = 0; i < n; i++)
         if (alike(&list[i], &list[of]))
-            cpu_mask_add(&cores, cpu_core_of(root, list[i].cpu));
+            cpu_mask_add(&cores, cpu_core_in(v, root, list[i].cpu));
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
-        if (cpu_usable(v, cpu) && cpu_mask_has(&cores, cpu_core_of(root, cpu)))
+        if (cpu_usable(v, cpu) && cpu_mask_has(&cores, cpu_core_in(v, root, cpu)))
             cpu_mask_add(&cpus, cpu);
     cpu_mask_format(&cpus, out->cpus, sizeof out->cpus);
 }

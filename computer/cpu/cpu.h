@@ -95,6 +95,8 @@ struct cpu_view {
     struct cpu_mask allowed;  /* to this process: affinity and cpuset */
     struct cpu_mask big;      /* hybrid parts: the performance cores; otherwise empty */
     struct cpu_mask isolated; /* since boot (isolcpus): no process gets there that does not request it */
+    const int *core; /* of each CPU the first one of its core, as measured (computer/cpu/core_pairs.h), kept by who put
+                        it there; NULL: as sysfs says */
 };
 /*
  * Fills the view from `root` ("/sys", or a folder laid out like it) and the calling thread's affinity. What sysfs does
@@ -120,6 +122,8 @@ __attribute__((format(printf, 4, 5))) int cpu_refuse(const struct cpu_view *v, s
 
 /* The number of the first logical CPU of a CPU's physical core; its own number where sysfs does not say. */
 int cpu_core_of(const char *root, int cpu);
+/* The same as the view has it: as measured where it was. */
+int cpu_core_in(const struct cpu_view *v, const char *root, int cpu);
 /* The package of a CPU; 0 where sysfs does not say. */
 int cpu_package_of(const char *root, int cpu);
 /* The die of a CPU in its package; 0 where sysfs does not say. */

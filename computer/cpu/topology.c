@@ -208,6 +208,7 @@ bool cpu_read_list(const char *root, struct cpu_mask *out, const char *path, ...
 
 void cpu_view_read(const char *root, struct cpu_view *out)
 {
+    out->core = NULL;
     if (cpu_get_affinity(&out->allowed) != 0)
         cpu_mask_clear(&out->allowed);
     cpu_read_list(root, &out->present, "devices/system/cpu/present");
@@ -297,6 +298,11 @@ int cpu_core_of(const char *root, int cpu)
     while (!cpu_mask_has(&siblings, first))
         first++;
     return first;
+}
+
+int cpu_core_in(const struct cpu_view *v, const char *root, int cpu)
+{
+    return v->core != NULL ? v->core[cpu] : cpu_core_of(root, cpu);
 }
 
 int cpu_package_of(const char *root, int cpu)

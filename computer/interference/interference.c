@@ -92,7 +92,7 @@ static int other_cpus(const struct cpu_view *v, const char *sys, int cpu, struct
         if (i == cpu || !cpu_usable(v, i))
             continue;
         cpu_mask_add(others, i);
-        if (best < 0 || cpu_core_of(sys, i) != cpu_core_of(sys, cpu))
+        if (best < 0 || cpu_core_in(v, sys, i) != cpu_core_in(v, sys, cpu))
             best = i;
     }
     return best;

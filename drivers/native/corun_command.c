@@ -48,7 +48,7 @@ struct corun_command {
 
 static bool is_there(const char *root, const struct cpu_view *v, enum corun_place place, int cpu, int other)
 {
-    const bool same_core = cpu_core_of(root, other) == cpu_core_of(root, cpu);
+    const bool same_core = cpu_core_in(v, root, other) == cpu_core_in(v, root, cpu);
     switch (place) {
     case CORUN_SAME:
         return other == cpu;
@@ -59,7 +59,7 @@ static bool is_there(const char *root, const struct cpu_view *v, enum corun_plac
     case CORUN_CORE:
     default:
         for (int earlier = 0; earlier < other; earlier++)
-            if (cpu_usable(v, earlier) && cpu_core_of(root, earlier) == cpu_core_of(root, other))
+            if (cpu_usable(v, earlier) && cpu_core_in(v, root, earlier) == cpu_core_in(v, root, other))
                 return false;
         return !same_core && cpu_package_of(root, other) == cpu_package_of(root, cpu);
     }

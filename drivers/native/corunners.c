@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "computer/cpu/cpu.h"
 #include "computer/cpu/tsc.h"
+#include "drivers/native/pinned_thread.h"
 #include "drivers/native/walks.h"
 
 struct corunner {
@@ -51,31 +51,6 @@ static int fail(struct machine_error *err, int cpu, int error)
                         strerror(error));
 }
 
-/* A thread that is on its CPU from its first instruction, at normal priority whatever the caller's is. */
-static int start_one(struct corunner *c, int cpu)
-{
-    struct cpu_mask place;
-    struct sched_param normal = {.sched_priority = 0};
-    pthread_attr_t attr;
-
-    cpu_mask_clear(&place);
-    cpu_mask_add(&place, cpu);
-    int error = pthread_attr_init(&attr);
-    if (error != 0)
-        return error;
-    error = pthread_attr_setaffinity_np(&attr, sizeof place, place.set);
-    if (error == 0)
-        error = pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-    if (error == 0)
-        error = pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
-    if (error == 0)
-        error = pthread_attr_setschedparam(&attr, &normal);
-    if (error == 0)
-        error = pthread_create(&c->thread, &attr, keep_busy, c);
-    pthread_attr_destroy(&attr);
-    return error;
-}
-
 /* A core counts as active once its thread has completed a slice. */
 static int wait_until_busy(const struct corunners *c, const int *cpus, struct machine_error *err)
 {
@@ -111,7 +86,7 @@ int corunners_start(const int *cpus, size_t n, const struct corunner_code *code,
         atomic_init(&one->slices, 0);
         one->walk = walks_spread(code->walk, c->n, n);
         one->all = c;
-        int error = start_one(one, cpus[c->n]);
+        int error = pinned_thread_start(&one->thread, cpus[c->n], keep_busy, one);
         if (error == 0)
             c->n++;
         else

@@ -319,8 +319,7 @@ static void make_tree(char root[FOLDER_PATH_MAX], struct cpu_view *v)
     char path[100];
     folder_make(root);
     folder_put(root, "proc/meminfo", meminfo);
-    cpu_mask_clear(&v->online);
-    cpu_mask_clear(&v->big);
+    memset(v, 0, sizeof *v);
     for (int cpu = 0; cpu < 4; cpu++) {
         snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
         folder_put_line(root, path, cpu < 2 ? "0-1" : "2-3");

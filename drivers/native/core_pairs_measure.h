@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Measures which CPUs of this computer share a core (computer/cpu/core_pairs.h). */
+#pragma once
+
+#include "computer/cpu/core_pairs.h"
+#include "util/error.h"
+
+/* Rounds that are measured together, of half a millisecond each. */
+enum { CORE_PAIRS_ROUNDS = 160 };
+
+/*
+ * Adds CORE_PAIRS_ROUNDS rounds, and more until no pair is undecided, the seconds are over or there is no more room;
+ * then judges all rounds so far. All CPUs of `p` are busy meanwhile, at normal priority. MACHINE_OK, or fills *err and
+ * returns its status.
+ */
+int core_pairs_measure(struct core_pairs *p, double tsc_hz, double seconds, struct machine_error *err);
