@@ -38,10 +38,15 @@ static void table_options(const struct options *o, struct tables_options *out)
     out->event = o->n_events > 0 ? event_code_select(o->events[0].code) : 0;
 }
 
-/* '1' or '0'; '?': the kernel does not say. */
-static char smt_active(void)
+/* '1' or '0'; '?': the kernel does not say, and it was not measured. */
+static char smt_active(const struct machine_info *info)
 {
     char active[8];
+    for (int cpu = 0; info->core != NULL && cpu < CPU_LIMIT; cpu++)
+        if (info->core[cpu] != cpu)
+            return '1';
+    if (info->core != NULL)
+        return '0';
     return cpu_read_text("/sys", active, sizeof(active), "devices/system/cpu/smt/active") > 0 ? active[0] : '?';
 }
 
@@ -57,7 +62,7 @@ static int check_load(const struct measuring *m)
         return DONE;
     if (info.modelled)
         return refuse(CANNOT, "--siblings busy: the modelled %s has no SMT siblings; leave --siblings out", info.cpu);
-    if (smt_active() == '0')
+    if (smt_active(&info) == '0')
         return refuse(
             CANNOT,
             "--siblings busy: no core here has an active SMT sibling (/sys/devices/system/cpu/smt/active is 0); "
@@ -69,7 +74,7 @@ bool measuring_has_siblings(const struct measuring *m)
 {
     struct machine_info info;
     m->machine.ops->info(&m->machine, &info);
-    return !info.modelled && smt_active() == '1';
+    return !info.modelled && smt_active(&info) == '1';
 }
 
 /* ---- --interference: a busy machine around what is measured ---- */
@@ -291,6 +296,9 @@ int measuring_open(const struct options *o, struct measuring *m)
         return status;
     }
     m->open = true;
+    const struct tables_options *t = &m->options;
+    if (m->machine.ops->find_cores != NULL && (t->n_active != 1 || t->active[0] != 1 || t->siblings))
+        m->machine.ops->find_cores(&m->machine);
     struct machine_info info;
     m->machine.ops->info(&m->machine, &info);
     privileges_opened(o, info.name, m->changed != NULL);

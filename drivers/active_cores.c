@@ -59,7 +59,8 @@ static int list_wanted(struct search *s, const struct machine_setup *setup)
             return cpu_refuse(s->view, s->err, "", "CPU %d is listed twice", cpu);
         if (cpu_mask_has(&s->taken, core) && cpu != s->cpu && !setup->siblings) {
             return cpu_refuse(s->view, s->err, "list one CPU per core; ",
-                              "CPU %d shares its core with another active CPU", cpu);
+                              "CPU %d shares its core with another active CPU%s", cpu,
+                              s->view->core != NULL ? ", as was measured" : "");
         }
         cpu_mask_add(&seen, cpu);
         if (!cpu_mask_has(&s->taken, core)) {
@@ -106,7 +107,8 @@ static void add_siblings(const struct search *s, struct cpu_corunners *out)
         cpu_mask_add(&busy, out->cpus[i]);
     }
     for (int c = 0; c < CPU_LIMIT; c++)
-        if (cpu_usable(s->view, c) && !cpu_mask_has(&busy, c) && cpu_mask_has(&active, cpu_core_in(s->view, s->root, c)))
+        if (cpu_usable(s->view, c) && !cpu_mask_has(&busy, c) &&
+            cpu_mask_has(&active, cpu_core_in(s->view, s->root, c)))
             out->cpus[out->n++] = c;
 }
 

@@ -178,6 +178,7 @@ struct machine_info {
     unsigned energy_cores;        /* of those in use, the ones whose energy read_energy reports, once it has been read;
                                      0: all */
     unsigned usable_cores;        /* of those, the ones that this process may use; 0: not known */
+    const int *core;              /* cpu_view.core: cores as measured, where that contradicts sysfs; else NULL */
     unsigned features;            /* kernels that can run: enum kernel_feature */
     bool intel;                   /* the make; with family and model it decides what registers mean */
     unsigned family, model;       /* 0, 0: implausible or unknown */
@@ -207,6 +208,10 @@ struct machine_ops {
      * and when that was; a counter is waited for until it moves. *source (may be NULL) names the counter, one line,
      * valid as long as the machine. MACHINE_CANNOT: why not, and the remedy. NULL: the machine has none */
     int (*read_energy)(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err);
+    /* measures which CPUs share a core where a hypervisor may number them wrongly; co-runners are then placed by that,
+     * and the notes say what contradicts sysfs. 0.1 to half a second, in which all CPUs are busy; what cannot be
+     * measured stays as sysfs says. Before prepare. NULL: nobody says it wrongly */
+    void (*find_cores)(struct machine *m);
     /* one CPU of each kind of core that there is; with `every` of each core that this process may use, labelled in the
      * same way, by the CPU's number. Returns how many, at most max; 0, or NULL: not known, as if alike */
     size_t (*core_kinds)(const struct machine *m, bool every, struct core_kind *out, size_t max);

@@ -129,6 +129,8 @@ enum characterize_status characterize_open(const char *name, int cpu, const char
         free(m);
         return fail(error, &e);
     }
+    if (m->machine.ops->find_cores != NULL)
+        m->machine.ops->find_cores(&m->machine);
     if (check_cpu(&m->machine, cpu, &e) != MACHINE_OK) {
         characterize_close(m);
         return fail(error, &e);

@@ -83,6 +83,7 @@ static int open_command(const struct options *o, const struct machine_info *info
     struct corun_command_setup s = {.argv = o->beside.command,
                                     .place = r->request.place,
                                     .cpu = r->m.options.cpu,
+                                    .core = info->core,
                                     .tsc_hz = info->tsc_hz,
                                     .tsc_step = info->tsc_step,
                                     .stop = stop_requested};

@@ -7,14 +7,19 @@
 #include "cli/messages.h"
 #include "computer/environment/environment.h"
 #include "computer/environment/findings.h"
+#include "computer/cpu/tsc.h"
+#include "drivers/native/core_pairs_measure.h"
 #include "util/screen_text.h"
 
-enum { JSON_BYTES = 100000 };
+enum { JSON_BYTES = 100000, PAIRS_ROUNDS = 5 * CORE_PAIRS_ROUNDS };
+static const double PAIRS_SECONDS = 0.5;
 static const double CHECK_SECONDS = 1; /* of counting, where --seconds does not say: a hundred ticks at CONFIG_HZ=100 */
 
 struct check {
     const struct options *o;
     struct environment environment;
+    struct core_pairs pairs;
+    double tsc_hz; /* 0: pairs are not measured */
     struct findings findings;
 };
 
@@ -44,6 +49,29 @@ static int check_on_progress(void *data)
     return 0;
 }
 
+/* Which CPUs share a core: before and after counting, as a hypervisor may move them in between. Only where one may say
+ * it wrongly; what cannot be measured is left out. */
+static void pairs_begin(struct check *c)
+{
+    struct cpu_leaves leaves;
+    struct cpu_identity id;
+    struct cpu_view view;
+    double error;
+    cpu_read_leaves(&leaves);
+    cpu_identify(&leaves, &id);
+    cpu_view_read("/sys", &view);
+    if (c->o->sysroot != NULL || !id.hypervisor || tsc_calibrate(&c->tsc_hz, &error) != 0 ||
+        core_pairs_begin("/sys", &view, 2 * PAIRS_ROUNDS, tsc_now(), &c->pairs) != 0)
+        c->tsc_hz = 0;
+}
+
+static void pairs_measure(struct check *c)
+{
+    struct machine_error ignored;
+    const bool measured = c->tsc_hz > 0 && core_pairs_measure(&c->pairs, c->tsc_hz, PAIRS_SECONDS, &ignored) == 0;
+    c->environment.pairs = measured ? &c->pairs : NULL;
+}
+
 static int check_read(struct check *c)
 {
     struct machine_error error;
@@ -51,12 +79,15 @@ static int check_read(struct check *c)
     int cpu, status = choose_checked_cpu(c->o, &cpu);
     if (status != DONE)
         return status;
+    pairs_begin(c);
+    pairs_measure(c);
     progress_begin(&counting.progress, c->o->quiet);
     status = environment_read(c->o->sysroot != NULL ? c->o->sysroot : "", cpu, counting.seconds, check_on_progress,
                               &counting, &c->environment, &error);
     progress_end(&counting.progress);
     if (status != MACHINE_OK)
         return complain_of_machine(c->o->sysroot != NULL ? "--sysroot" : "--check", &error);
+    pairs_measure(c);
     return findings_of(&c->environment, &c->findings) == 0 ? DONE : complain_out_of_memory();
 }
 
@@ -90,5 +121,6 @@ int job_check(const struct options *o)
         status = check_tell(&c);
     findings_free(&c.findings);
     environment_free(&c.environment);
+    core_pairs_free(&c.pairs);
     return status;
 }

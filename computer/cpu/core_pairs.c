@@ -208,8 +208,9 @@ bool core_pairs_cores(const struct core_pairs *p, const char *root, int *core)
 void core_pair_text(const struct core_pair *p, char *out, size_t size)
 {
     char rates[120];
-    const char *than = !core_pair_contradicts(p) ? "" : p->said ? ", although sysfs says that they do"
-                                                                : ", although sysfs says that they do not";
+    const char *than = !core_pair_contradicts(p) ? ""
+                       : p->said                 ? ", although sysfs says that they do"
+                                                 : ", although sysfs says that they do not";
     snprintf(rates, sizeof rates, "while one runs, the other has %.2f [%.2f, %.2f] of its rate", p->rate, p->lo, p->hi);
     if (p->kind == CORE_PAIR_SHARED)
         snprintf(out, size, "CPUs %d and %d share a core (%s)%s", p->a, p->b, rates, than);
@@ -226,7 +227,8 @@ void core_pair_text(const struct core_pair *p, char *out, size_t size)
 
 size_t core_pairs_text(const struct core_pairs *p, enum core_pair_kind kind, char *out, size_t size)
 {
-    size_t n = 0;
+    enum { MORE = 30 };
+    size_t n = 0, said = 0;
     out[0] = '\0';
     for (size_t i = 0; i < p->n_pairs; i++) {
         char one[200];
@@ -234,9 +236,12 @@ size_t core_pairs_text(const struct core_pairs *p, enum core_pair_kind kind, cha
         if (kind == CORE_PAIR_KINDS ? !core_pair_contradicts(pair) : pair->kind != kind)
             continue;
         core_pair_text(pair, one, sizeof one);
-        if (strlen(out) + strlen(one) + 3 < size)
+        if (n++ == said && strlen(out) + strlen(one) + MORE < size) {
             text_list_add(out, size, "; ", "%s", one);
-        n++;
+            said++;
+        }
     }
+    if (n > said)
+        text_list_add(out, size, "; ", "%zu more pairs", n - said);
     return n;
 }

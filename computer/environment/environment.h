@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "computer/cpu/core_pairs.h"
 #include "computer/cpu/cpu.h"
 #include "util/error.h"
 
@@ -157,6 +158,7 @@ struct environment {
     bool container_files;               /* /.dockerenv or the like */
     /* throttling events: counted, and since boot; NaN: not known */
     double thermal_now, thermal_boot;
+    const struct core_pairs *pairs; /* measured by who has it (in a virtual machine), and kept there; NULL: not */
 };
 
 /* The path of a fact with the CPU filled in, for a person: "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor". To

@@ -35,7 +35,8 @@ static void insert(struct findings *f, const struct finding *new)
 
 int findings_of(const struct environment *e, struct findings *out)
 {
-    const struct finding_rule *const lists[] = {findings_of_frequency, findings_of_interrupts, findings_of_kernel};
+    const struct finding_rule *const lists[] = {findings_of_frequency, findings_of_interrupts, findings_of_kernel,
+                                                findings_of_cores};
     enum { LISTS = sizeof lists / sizeof *lists };
     size_t n = 0;
     for (size_t i = 0; i < LISTS; i++)
@@ -211,6 +212,8 @@ char *environment_json(const struct environment *e, const struct findings *f, co
             json_lines_push(quiet, quiet_object(&f->list[i], &failed), &failed);
         else
             json_lines_push(list, finding_object(&f->list[i], &failed), &failed);
+    if (e->pairs != NULL)
+        json_lines_put(root, "core_pairs", findings_cores_json(e->pairs, &failed), &failed);
     json_lines_put(root, "snapshot", snapshot_json(e), &failed);
     return json_lines_dump(root, failed);
 }

@@ -3,6 +3,8 @@
 #include "drivers/native/core_pairs_measure.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,10 @@
 /* A slot; its begin, which does not count; a piece of code; what the threads have to get ready, all and each. */
 static const double SLOT_US = 250, BEGIN_US = 25, PIECE_US = 5, READY_US = 1000, READY_EACH_US = 20;
 enum { PIECES_MAX = 64, PAUSES = 8 };
+/* So many rounds together, then a rest: who has slept is soon given its CPU, for a slice of some ms, and others wait no
+ * longer than that. Threads wake a little before they begin. */
+enum { TOGETHER = 3 };
+static const double REST_US = 5000, WAKE_US = 300;
 /* The CPU was there if so much of the slot passed in pieces that took no longer than so much of their median. */
 static const double PRESENT = 0.6, PIECE_MOST = 1.5;
 enum { BEGIN_UNKNOWN, BEGIN_NEVER }; /* before the TSC is known at which all begin */
@@ -23,8 +29,9 @@ enum { BEGIN_UNKNOWN, BEGIN_NEVER }; /* before the TSC is known at which all beg
 struct rig {
     struct core_pairs *p;
     struct payload code;
-    uint64_t blocks; /* of a piece */
-    uint64_t slot, skip, piece; /* ticks */
+    uint64_t blocks;                  /* of a piece */
+    uint64_t slot, skip, piece, rest; /* ticks */
+    double tsc_hz;
     atomic_uint_fast64_t begin;
 };
 
@@ -67,28 +74,40 @@ static struct core_slot run_slot(const struct rig *g, bool runs, uint64_t begin)
                               .present = held >= PRESENT * (double)(g->slot - g->skip)};
 }
 
+/* Sleeps, then spins. */
+static void wait_for(const struct rig *g, uint64_t from)
+{
+    const double seconds = ((double)from - (double)tsc_now()) / g->tsc_hz - 1e-6 * WAKE_US;
+    const struct timespec rest = {.tv_nsec = (long)(1e9 * seconds)}; /* below a second */
+    if (seconds > 0)
+        nanosleep(&rest, NULL);
+    while (tsc_now() < from)
+        __builtin_ia32_pause();
+}
+
 static void *take_part(void *data)
 {
     const struct timespec rest = {.tv_nsec = 200000};
     const struct worker *w = data;
     const struct rig *g = w->rig;
     struct core_pairs *p = g->p;
+    const struct sched_param first = {.sched_priority = 1};
     uint64_t begin;
+    (void)pthread_setschedparam(pthread_self(), SCHED_FIFO, &first); /* if it may: others interrupt it less */
     while ((begin = atomic_load(&g->begin)) == BEGIN_UNKNOWN)
         nanosleep(&rest, NULL);
     for (size_t k = 0; begin != BEGIN_NEVER && k < 2 * CORE_PAIRS_ROUNDS; k++) {
         const size_t round = p->rounds + k / 2;
         const unsigned half = k % 2;
-        const uint64_t from = begin + k * g->slot;
-        while (tsc_now() < from)
-            __builtin_ia32_pause();
+        const uint64_t from = begin + k * g->slot + k / (2 * TOGETHER) * g->rest;
+        wait_for(g, from);
         p->slots[(2 * round + half) * p->n + w->i] = run_slot(g, core_pairs_runs(p, round, half, w->i), from);
     }
     return NULL;
 }
 
 /* Some rounds on all CPUs. */
-static int add_rounds(struct rig *g, double tsc_hz, struct worker *list, struct machine_error *err)
+static int add_rounds(struct rig *g, struct worker *list, struct machine_error *err)
 {
     struct core_pairs *p = g->p;
     size_t started = 0;
@@ -100,7 +119,7 @@ static int add_rounds(struct rig *g, double tsc_hz, struct worker *list, struct 
         started += error == 0;
     }
     const double ready_us = READY_US + READY_EACH_US * (double)p->n;
-    atomic_store(&g->begin, error == 0 ? tsc_now() + (uint64_t)(1e-6 * ready_us * tsc_hz) : BEGIN_NEVER);
+    atomic_store(&g->begin, error == 0 ? tsc_now() + (uint64_t)(1e-6 * ready_us * g->tsc_hz) : BEGIN_NEVER);
     for (size_t i = 0; i < started; i++)
         pthread_join(list[i].thread, NULL);
     if (error != 0)
@@ -131,7 +150,9 @@ int core_pairs_measure(struct core_pairs *p, double tsc_hz, double seconds, stru
                     .code = kernel_named("64add"),
                     .slot = (uint64_t)(us * SLOT_US),
                     .skip = (uint64_t)(us * BEGIN_US),
-                    .piece = (uint64_t)(us * PIECE_US)};
+                    .piece = (uint64_t)(us * PIECE_US),
+                    .rest = (uint64_t)(us * REST_US),
+                    .tsc_hz = tsc_hz};
     struct worker *list = calloc(p->n + 1, sizeof *list);
     const uint64_t begun = tsc_now();
     int status = MACHINE_OK, undecided = (int)(p->n_pairs > 0);
@@ -140,7 +161,7 @@ int core_pairs_measure(struct core_pairs *p, double tsc_hz, double seconds, stru
     for (size_t added = 0; list != NULL && status == MACHINE_OK && undecided > 0 && (added == 0 || took < seconds) &&
                            p->rounds + CORE_PAIRS_ROUNDS <= p->most;
          added++) {
-        status = add_rounds(&g, tsc_hz, list, err);
+        status = add_rounds(&g, list, err);
         undecided = status == MACHINE_OK ? core_pairs_judge(p) : 0;
         took = (double)(tsc_now() - begun) / tsc_hz;
     }

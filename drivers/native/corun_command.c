@@ -83,6 +83,7 @@ static int find_places(struct corun_command *c, struct machine_error *err)
     struct corun_command_setup *s = &c->setup;
     struct cpu_view v;
     cpu_view_read("/sys", &v);
+    v.core = s->core;
     int status = cpu_choose(&v, s->cpu, &s->cpu, err);
     if (status != MACHINE_OK)
         return status;

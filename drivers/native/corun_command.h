@@ -9,6 +9,7 @@ struct corun_command_setup {
     char *const *argv; /* the command and its arguments, ends in NULL; looked up in PATH */
     enum corun_place place;
     int cpu;            /* logical CPU of the command; -1: as cpu_choose(). On a package: where the frequency is read */
+    const int *core;    /* cpu_view.core */
     double tsc_hz;      /* > 0 */
     double tsc_step;    /* ticks; 0: not known */
     bool (*stop)(void); /* asked several times a second; true: the command is killed. NULL: never */

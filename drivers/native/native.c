@@ -32,6 +32,7 @@ void native_info(const struct native *s, struct machine_info *out)
                                            : s->active_in_package,
         .cores = s->cores,
         .usable_cores = s->usable_cores,
+        .core = s->cores_measured ? s->core : NULL,
         .features = s->features,
         .intel = s->id.intel,
         .family = s->contradicts ? 0 : s->id.family,
@@ -46,7 +47,7 @@ size_t native_core_kinds(const struct machine *m, bool every, struct core_kind *
     const struct native *s = m->state;
     struct cpu_view view;
 
-    cpu_view_read(s->sys, &view);
+    native_view(s, &view);
     return cpu_core_kinds(s->sys, &view, every, out, max);
 }
 
@@ -98,24 +99,6 @@ static void describe(struct native *s, const struct cpu_leaves *leaves)
         text_list_add(s->cpu_text, sizeof s->cpu_text, "", CPU_DOUBTFUL); /* nothing is to be looked up by it */
         text_list_add(s->machine_notes, sizeof s->machine_notes, "; ", "%s", text);
     }
-}
-
-/* Physical cores, for info before anything is prepared. */
-static void count_cores(struct native *s)
-{
-    struct cpu_view view;
-    struct cpu_corunners all;
-    const struct machine_setup everything = {.cpu = -1};
-    struct machine_error ignored;
-    int cpu;
-
-    cpu_view_read(s->sys, &view);
-    if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK ||
-        active_cores_pick(s->sys, &view, cpu, &everything, &all, &ignored) != MACHINE_OK)
-        return;
-    free(all.cpus);
-    s->cores = all.cores;
-    s->usable_cores = all.available;
 }
 
 /* The ways to an energy counter: of a folder laid out like /sys only those in it. */
@@ -213,7 +196,7 @@ int native_open(struct native *s, const char *name, const char *sys, const struc
         return status;
     snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
     s->features = features_of_kinds(s->sys);
-    count_cores(s);
+    native_count_cores(s);
     find_energy(s, leaves);
     return MACHINE_OK;
 }
@@ -348,7 +331,7 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
 /* A CPU that is refused after it was measured on has gone meanwhile: that is no mistake of who requested it. */
 static int choose_cpu(struct native *s, struct cpu_view *view, struct machine_error *err)
 {
-    cpu_view_read(s->sys, view);
+    native_view(s, view);
     int status = active_cores_measured(view, &s->setup, &s->cpu, err);
     if (status == MACHINE_OK) {
         cpu_mask_add(&s->used, s->cpu);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "drivers/native/corunners.h"
+#include "computer/cpu/core_pairs.h"
 #include "computer/cpu/cpu.h"
 #include "drivers/active_cores.h"
 #include "computer/power/energy_source.h"
@@ -26,12 +27,14 @@ struct native {
     struct cpu_identity id;
     bool contradicts; /* the model number does not fit the features: tables keyed by model do not apply */
     char cpu_text[80];
-    char notes[900];
-    char machine_notes[400]; /* the part of notes that holds before prepare as well */
+    char notes[1200];
+    char machine_notes[700]; /* the part of notes that holds before prepare as well */
     struct tsc_rate tsc;
     double tsc_step;       /* ticks by which readings advance, on the CPU prepared for; 1 before */
     unsigned cores;        /* physical, online */
     unsigned usable_cores; /* of those, allowed to this process */
+    bool cores_measured;   /* otherwise than sysfs says: */
+    int core[CPU_LIMIT];   /* cpu_view.core */
     unsigned features;     /* enum kernel_feature: of all kinds of cores together */
     unsigned lacking;      /* those that the CPU prepared for does not have (hybrid parts) */
 
@@ -66,6 +69,17 @@ int native_open(struct native *s, const char *name, const char *sys, const struc
 
 /* All but the source. */
 void native_info(const struct native *s, struct machine_info *out);
+
+/* ---- find_cores.c ---- */
+
+/* The CPUs, with their cores as far as those were measured; the view is used no longer than `s`. */
+void native_view(const struct native *s, struct cpu_view *out);
+/* Physical cores, for info before anything is prepared. */
+void native_count_cores(struct native *s);
+/* machine_ops.find_cores. */
+void native_find_cores(struct machine *m);
+/* What follows from measured pairs: where they contradict sysfs, cores are as measured, and the notes say so. */
+void native_take_cores(struct native *s, const struct core_pairs *p);
 
 /* machine_ops.core_kinds, and uncore. */
 size_t native_core_kinds(const struct machine *m, bool every, struct core_kind *out, size_t max);

@@ -140,9 +140,9 @@ static bool may_use(const struct native *s, const struct cpu_view *view, int cpu
 static int other_cpu(const struct native *s)
 {
     struct cpu_view view;
-    const int core = cpu_core_of(s->sys, s->cpu);
     int sibling = -1;
-    cpu_view_read(s->sys, &view);
+    native_view(s, &view);
+    const int core = cpu_core_in(&view, s->sys, s->cpu);
     if (s->pinning.entered)
         view.allowed = s->pinning.affinity;
     for (int away = 1; away < CPU_LIMIT; away++)
@@ -150,7 +150,7 @@ static int other_cpu(const struct native *s)
             const int cpu = s->cpu + sign * away;
             if (!may_use(s, &view, cpu))
                 continue;
-            if (cpu_core_of(s->sys, cpu) != core)
+            if (cpu_core_in(&view, s->sys, cpu) != core)
                 return cpu;
             sibling = sibling < 0 ? cpu : sibling;
         }

@@ -323,6 +323,7 @@ static const struct machine_ops perf_ops = {
     .finish = perf_finish,
     .close = native_close,
     .find_event = part_events_by_name,
+    .find_cores = native_find_cores,
     .core_kinds = native_core_kinds,
     .uncore = native_uncore,
     .speed_select = native_speed_select,

@@ -164,6 +164,7 @@ static const struct machine_ops timing_ops = {
     .run = timing_run,
     .finish = timing_finish,
     .close = native_close,
+    .find_cores = native_find_cores,
     .core_kinds = native_core_kinds,
     .uncore = native_uncore,
     .speed_select = native_speed_select,
