@@ -74,6 +74,13 @@ verdict "--strict, and something cannot be read: status 3" test "$status" -eq 3
 # shellcheck disable=SC2086
 run $check --cpu 0 --json "$tmp/other.json"
 verdict "--cpu 0: another CPU, and a file" grep -q '"cpu": 0' "$tmp/other.json"
+verdict "of files, no cores are measured" sh -c '! grep -q core_pairs "$1"' - "$tmp/other.json"
+
+guest=false
+grep -q '^flags.* hypervisor' /proc/cpuinfo && guest=true
+run --check environment --seconds 0.1 --json "$tmp/here.json"
+verdict "here they are measured in a virtual machine alone" \
+    test "$status $(grep -c '"core_pairs"' "$tmp/here.json")" = "0 $($guest && echo 1 || echo 0)"
 
 put sys/devices/cpu_core/cpus 0
 put sys/devices/cpu_atom/cpus 1
