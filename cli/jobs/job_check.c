@@ -68,7 +68,7 @@ static void pairs_begin(struct check *c)
 static void pairs_measure(struct check *c)
 {
     struct machine_error ignored;
-    const bool measured = c->tsc_hz > 0 && core_pairs_measure(&c->pairs, c->tsc_hz, PAIRS_SECONDS, &ignored) == 0;
+    const bool measured = c->tsc_hz > 0 && core_pairs_measure(&c->pairs, NULL, c->tsc_hz, PAIRS_SECONDS, &ignored) == 0;
     c->environment.pairs = measured ? &c->pairs : NULL;
 }
 

@@ -76,22 +76,13 @@ void core_pairs_free(struct core_pairs *p)
 
 /* ---- judging ---- */
 
-static const struct core_slot *slot_of(const struct core_pairs *p, size_t round, unsigned half, size_t i)
+/* In which half a CPU paused, of a round in which it was there: 0, 1; MEASURED: in none; ABSENT: it was not there. */
+enum { MEASURED = 2, ABSENT = 3 };
+static unsigned char part_of(const struct core_slot *first, const struct core_slot *second)
 {
-    return &p->slots[(2 * round + half) * p->n + i];
-}
-
-/* By how much the logarithm of the rate of the one that measures is higher while the other runs; NaN: a round says
- * nothing about them. */
-static double difference(const struct core_pairs *p, size_t round, size_t a, size_t b)
-{
-    if (!core_pairs_measures(p, round, a) || core_pairs_measures(p, round, b))
-        return NAN;
-    const unsigned on = core_pairs_runs(p, round, 1, b);
-    for (unsigned half = 0; half < 2; half++)
-        if (!slot_of(p, round, half, a)->present || !slot_of(p, round, half, b)->present)
-            return NAN;
-    return (double)slot_of(p, round, on, a)->log_rate - (double)slot_of(p, round, !on, a)->log_rate;
+    if (!first->present || !second->present)
+        return ABSENT;
+    return isnan(first->log_rate) ? 0 : isnan(second->log_rate) ? 1 : MEASURED;
 }
 
 /* All limits are order statistics (Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). */
@@ -125,57 +116,70 @@ static void judge_pair(struct core_pair *out, double *d, size_t n)
         out->kind = CORE_PAIR_APART;
 }
 
-/* toggling: of each round and CPU, how many toggle that share its core. Those change its rate, too, so that rounds with
- * others of them than the one that is asked for say nothing. */
-static void judge_all(struct core_pairs *p, const unsigned *toggling, const bool *together, double *d)
+struct judging {
+    unsigned char *part; /* of each round and CPU */
+    unsigned *toggling;  /* of each round and CPU, how many toggle that share its core, as far as that is known: */
+    bool *together;      /* of each pair, by both CPUs, the first one first */
+    double *d;           /* of one pair: the differences of logarithms of rates */
+};
+
+/* Rounds in which another CPU toggles that shares the core of the one that measures say nothing. */
+static void judge_all(struct core_pairs *p, const struct judging *j)
 {
     struct core_pair *pair = p->pairs;
     for (size_t a = 0; a < p->n; a++)
         for (size_t b = a + 1; b < p->n; b++) {
+            const unsigned own = j->together[a * p->n + b];
             size_t n = 0;
             for (size_t r = 0; r < p->rounds; r++) {
-                const bool forward = core_pairs_measures(p, r, a);
-                const size_t from = forward ? a : b, to = forward ? b : a;
-                const double x = difference(p, r, from, to);
-                if (!isnan(x) && toggling[r * p->n + from] == together[a * p->n + b])
-                    d[n++] = x;
+                const unsigned char *part = &j->part[r * p->n];
+                const size_t from = part[a] == MEASURED ? a : b, paused = part[a + b - from];
+                if (part[from] != MEASURED || paused >= MEASURED || j->toggling[r * p->n + from] != own)
+                    continue;
+                const struct core_slot *slot = &p->slots[2 * r * p->n + from];
+                const double later = (double)slot[p->n].log_rate - (double)slot[0].log_rate;
+                j->d[n++] = paused == 0 ? later : -later;
             }
-            judge_pair(pair++, d, n);
+            judge_pair(pair++, j->d, n);
         }
 }
 
-/* Those that share a core, as far as that is known. */
-static void find_toggling(const struct core_pairs *p, unsigned *toggling, bool *together)
+static void find_toggling(const struct core_pairs *p, struct judging *j)
 {
     const struct core_pair *pair = p->pairs;
     for (size_t a = 0; a < p->n; a++)
         for (size_t b = a + 1; b < p->n; b++, pair++)
             if (pair->kind == CORE_PAIR_SHARED || pair->kind == CORE_PAIR_VARIES) {
-                together[a * p->n + b] = true;
+                j->together[a * p->n + b] = true;
                 for (size_t r = 0; r < p->rounds; r++) {
-                    toggling[r * p->n + a] += !core_pairs_measures(p, r, b);
-                    toggling[r * p->n + b] += !core_pairs_measures(p, r, a);
+                    j->toggling[r * p->n + a] += !core_pairs_measures(p, r, b);
+                    j->toggling[r * p->n + b] += !core_pairs_measures(p, r, a);
                 }
             }
 }
 
 int core_pairs_judge(struct core_pairs *p)
 {
-    bool *together = calloc(p->n * p->n + 1, sizeof *together);
-    unsigned *toggling = calloc(p->n * p->rounds + 1, sizeof *toggling);
-    double *d = calloc(p->rounds + 1, sizeof *d);
+    const size_t all = p->n * p->rounds;
+    struct judging j = {calloc(all + 1, sizeof *j.part), calloc(all + 1, sizeof *j.toggling),
+                        calloc(p->n * p->n + 1, sizeof *j.together), calloc(p->rounds + 1, sizeof *j.d)};
     int undecided = -1;
-    if (together != NULL && toggling != NULL && d != NULL) {
-        judge_all(p, toggling, together, d);
-        find_toggling(p, toggling, together);
-        judge_all(p, toggling, together, d);
+    if (j.part != NULL && j.toggling != NULL && j.together != NULL && j.d != NULL) {
+        for (size_t i = 0; i < all; i++) {
+            const struct core_slot *slot = &p->slots[i / p->n * 2 * p->n + i % p->n];
+            j.part[i] = part_of(slot, slot + p->n);
+        }
+        judge_all(p, &j);
+        find_toggling(p, &j);
+        judge_all(p, &j);
         undecided = 0;
         for (size_t i = 0; i < p->n_pairs; i++)
             undecided += p->pairs[i].kind == CORE_PAIR_UNDECIDED;
     }
-    free(together);
-    free(toggling);
-    free(d);
+    free(j.part);
+    free(j.toggling);
+    free(j.together);
+    free(j.d);
     return undecided;
 }
 

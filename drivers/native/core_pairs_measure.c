@@ -12,7 +12,6 @@
 
 #include "computer/cpu/tsc.h"
 #include "drivers/native/pinned_thread.h"
-#include "kernels/kernels.h"
 #include "util/order.h"
 
 /* A slot; its begin, which does not count; a piece of code; what the threads have to get ready, all and each. */
@@ -28,7 +27,7 @@ enum { BEGIN_UNKNOWN, BEGIN_NEVER }; /* before the TSC is known at which all beg
 
 struct rig {
     struct core_pairs *p;
-    struct payload code;
+    kernel_fn *code;
     uint64_t blocks;                  /* of a piece */
     uint64_t slot, skip, piece, rest; /* ticks */
     double tsc_hz;
@@ -44,7 +43,7 @@ struct worker {
 static uint64_t run_piece(const struct rig *g, bool runs, uint64_t from)
 {
     if (runs) {
-        g->code.run(g->blocks, 0, NULL, g->code.dirty, NULL);
+        g->code(g->blocks, 0, NULL, 0, NULL);
         return tsc_now();
     }
     uint64_t now = from;
@@ -130,24 +129,24 @@ static int add_rounds(struct rig *g, struct worker *list, struct machine_error *
 }
 
 /* Blocks of a piece, by the fastest of some runs of a few. */
-static uint64_t blocks_of(const struct payload *code, double piece_ticks)
+static uint64_t blocks_of(kernel_fn *code, double piece_ticks)
 {
     enum { FEW = 32, TRIES = 20 };
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < TRIES; i++) {
         const uint64_t from = tsc_now();
-        code->run(FEW, 0, NULL, code->dirty, NULL);
+        code(FEW, 0, NULL, 0, NULL);
         const uint64_t took = tsc_now() - from;
         least = took < least ? took : least;
     }
     return (uint64_t)fmax(1, FEW * piece_ticks / (double)least);
 }
 
-int core_pairs_measure(struct core_pairs *p, double tsc_hz, double seconds, struct machine_error *err)
+int core_pairs_measure(struct core_pairs *p, kernel_fn *code, double tsc_hz, double seconds, struct machine_error *err)
 {
     const double us = 1e-6 * tsc_hz;
     struct rig g = {.p = p,
-                    .code = kernel_named("64add"),
+                    .code = code != NULL ? code : kernel_named("64add").run,
                     .slot = (uint64_t)(us * SLOT_US),
                     .skip = (uint64_t)(us * BEGIN_US),
                     .piece = (uint64_t)(us * PIECE_US),
@@ -157,7 +156,7 @@ int core_pairs_measure(struct core_pairs *p, double tsc_hz, double seconds, stru
     const uint64_t begun = tsc_now();
     int status = MACHINE_OK, undecided = (int)(p->n_pairs > 0);
     double took = 0;
-    g.blocks = blocks_of(&g.code, us * PIECE_US);
+    g.blocks = blocks_of(g.code, us * PIECE_US);
     for (size_t added = 0; list != NULL && status == MACHINE_OK && undecided > 0 && (added == 0 || took < seconds) &&
                            p->rounds + CORE_PAIRS_ROUNDS <= p->most;
          added++) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "computer/cpu/core_pairs.h"
+#include "kernels/kernels.h"
 #include "util/error.h"
 
 /* Rounds that are measured before pairs are judged: 0.13 s, of which CPUs are busy for a quarter. */
@@ -10,8 +11,7 @@ enum { CORE_PAIRS_ROUNDS = 60 };
 
 /*
  * Adds CORE_PAIRS_ROUNDS rounds, and more until no pair is undecided, the seconds are over or there is no more room;
- * then judges all rounds so far. All CPUs of `p` take part, at
- * real-time priority where that is permitted, for 1.5 ms at a time. MACHINE_OK, or fills *err and
- * returns its status.
+ * then judges all rounds so far. All CPUs of `p` take part, at real-time priority where that is permitted, for 1.5 ms
+ * at a time. `code`: what they run; NULL: 64add. MACHINE_OK, or fills *err and returns its status.
  */
-int core_pairs_measure(struct core_pairs *p, double tsc_hz, double seconds, struct machine_error *err);
+int core_pairs_measure(struct core_pairs *p, kernel_fn *code, double tsc_hz, double seconds, struct machine_error *err);

@@ -60,7 +60,7 @@ void native_find_cores(struct machine *m)
     cpu_view_read(s->sys, &view);
     if (core_pairs_begin(s->sys, &view, ROUNDS_MOST, tsc_now(), &pairs) != 0)
         return;
-    if (core_pairs_measure(&pairs, s->tsc.hz, SECONDS_MOST, &ignored) == MACHINE_OK)
+    if (core_pairs_measure(&pairs, NULL, s->tsc.hz, SECONDS_MOST, &ignored) == MACHINE_OK)
         native_take_cores(s, &pairs);
     core_pairs_free(&pairs);
 }

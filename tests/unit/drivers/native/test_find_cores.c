@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* alone: times code on all CPUs at once */
 /* Which CPUs the native machines take for threads of one core: those that are measured so. */
+#include <stdatomic.h>
+
 #include "drivers/native/core_pairs_measure.h"
 #include "drivers/native/native.h"
 #include "drivers/timing/timing.h"
@@ -55,7 +57,7 @@ TEST(measured_cores_are_followed)
     m.ops->close(&m);
 }
 
-static void measure(struct core_pairs *p, int first, int second)
+static void measure(struct core_pairs *p, int first, int second, kernel_fn *code)
 {
     struct cpu_view v;
     struct machine_error err;
@@ -66,7 +68,7 @@ static void measure(struct core_pairs *p, int first, int second)
     cpu_mask_add(&v.allowed, first);
     cpu_mask_add(&v.allowed, second);
     assert_int_equal(core_pairs_begin("/sys", &v, 3 * CORE_PAIRS_ROUNDS, 1, p), 0);
-    assert_int_equal(core_pairs_measure(p, hz, 1, &err), MACHINE_OK);
+    assert_int_equal(core_pairs_measure(p, code, hz, 1, &err), MACHINE_OK);
 }
 
 TEST(a_pair_of_this_computer_is_measured)
@@ -74,11 +76,34 @@ TEST(a_pair_of_this_computer_is_measured)
     struct core_pairs p;
     int a, b;
     two_cpus(&a, &b);
-    measure(&p, a, b);
+    measure(&p, a, b, NULL);
     assert_int_equal(p.n_pairs, 1);
     assert_true(p.rounds >= CORE_PAIRS_ROUNDS && p.seconds > 0.05);
     if (p.pairs[0].kind != CORE_PAIR_UNDECIDED) /* others had the CPUs */
         assert_true(p.pairs[0].rate > 0.4 && p.pairs[0].rate < 1.1);
+    core_pairs_free(&p);
+}
+
+/* As threads of a core take units from each other, these take a line of the cache from each other. */
+static uint64_t fight(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty, struct kernel_walk *walk)
+{
+    static atomic_uint_fast64_t line;
+    (void)deadline, (void)state, (void)dirty, (void)walk;
+    for (uint64_t i = 0; i < blocks; i++)
+        atomic_fetch_add(&line, 1);
+    return blocks;
+}
+
+TEST(code_that_is_slowed_by_the_other_is_found)
+{
+    struct core_pairs p;
+    int a, b;
+    two_cpus(&a, &b);
+    measure(&p, a, b, fight);
+    if (p.pairs[0].moments >= CORE_PAIRS_MOMENTS_LEAST) {
+        assert_int_equal(p.pairs[0].kind, CORE_PAIR_SHARED);
+        assert_true(p.pairs[0].rate < 0.7);
+    }
     core_pairs_free(&p);
 }
 
@@ -87,7 +112,7 @@ TEST(a_single_cpu_has_no_pairs)
     struct core_pairs p;
     int a, b;
     two_cpus(&a, &b);
-    measure(&p, a, a);
+    measure(&p, a, a, NULL);
     assert_int_equal(p.n_pairs, 0);
     assert_int_equal(p.rounds, 0);
     core_pairs_free(&p);
