@@ -30,19 +30,34 @@ static void put_why(const struct machine_error *err, char *out, size_t size)
     snprintf(out, size, "%s%s%s", err->text, err->remedy[0] != '\0' ? "; " : "", err->remedy);
 }
 
+/* Reads the `n` registers of a table from `first` on. */
+static bool read_ratios(struct machine *m, const struct msr_part *part, uint32_t first, size_t n, uint64_t value[3],
+                        struct machine_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct machine_error missing;
+        value[i] = 0;
+        if (m->ops->read_register(m, first + (uint32_t)i, &value[i], &missing) == MACHINE_OK)
+            continue;
+        value[i] = 0;
+        if (msr_turbo_requires(part, i)) {
+            *err = missing;
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Code without AVX: 1ADH and what belongs to it. */
 static void read_turbo(struct machine *m, const struct msr_part *part, struct rated_limits *out)
 {
     struct machine_error err = {.text = "this machine reads no registers"};
     uint64_t value[3] = {0, 0, 0};
     size_t n = msr_turbo_registers(part);
-    bool read = n > 0 && m->ops->read_register != NULL;
 
     if (n == 0)
         machine_fail(&err, MACHINE_CANNOT, "", "the registers that hold them are not known for this processor");
-    for (size_t i = 0; read && i < n; i++)
-        read = m->ops->read_register(m, MSR_TURBO_RATIOS + (uint32_t)i, &value[i], &err) == MACHINE_OK;
-    if (read) {
+    if (n > 0 && m->ops->read_register != NULL && read_ratios(m, part, MSR_TURBO_RATIOS, n, value, &err)) {
         out->tables[0].n = msr_turbo_limits(part, value, out->tables[0].rows);
         machine_fail(&err, MACHINE_CANNOT, "", "the registers hold none");
     }
@@ -50,18 +65,18 @@ static void read_turbo(struct machine *m, const struct msr_part *part, struct ra
         put_why(&err, out->why, sizeof out->why);
         return;
     }
-    snprintf(out->source, sizeof out->source, n > 1 ? "MSR 1ADH and 1AEH" : "MSR 1ADH");
+    snprintf(out->source, sizeof out->source, value[1] != 0 ? "MSR 1ADH and 1AEH" : "MSR 1ADH");
     snprintf(out->tables[0].name, sizeof out->tables[0].name, "%s", rated_base_name(0));
 }
 
 static void read_small(struct machine *m, const struct msr_part *part, struct rated_limits *out)
 {
     struct machine_error ignored;
-    uint64_t value;
+    uint64_t value[3];
 
     if (msr_is_hybrid(part) && m->ops->read_register != NULL &&
-        m->ops->read_register(m, MSR_SECONDARY_TURBO_RATIOS, &value, &ignored) == MACHINE_OK) {
-        out->small.n = msr_turbo_limits(part, &value, out->small.rows);
+        read_ratios(m, part, MSR_SECONDARY_TURBO_RATIOS, 2, value, &ignored)) {
+        out->small.n = msr_turbo_limits(part, value, out->small.rows);
         snprintf(out->small.name, sizeof out->small.name, "E cores");
     }
 }

@@ -63,21 +63,34 @@ enum turbo_layout {
     TURBO_BY_CORE,   /* byte k: the limit for k + 1 active cores */
     TURBO_BY_CORE_3, /* ... going on in 1AEH and 1AFH */
     TURBO_BY_GROUP,  /* byte k: the limit for as many active cores as byte k of 1AEH says */
+    TURBO_HYBRID,    /* the same, for each kind of core; by core where there are no counts */
 };
 
-/* Models of family 6: turbostat.c, trl_msrs (TRL_BASE, TRL_LIMIT1 and 2, TRL_CORECOUNT). It has only 1ADH for
- * Broadwell-EP, which others take to be laid out as Haswell-EP: the first eight counts are the same either way. */
+/*
+ * Models of family 6: turbostat.c, trl_msrs (TRL_BASE, TRL_LIMIT1 and 2, TRL_CORECOUNT). It has only 1ADH for
+ * Broadwell-EP, which others take to be laid out as Haswell-EP: the first eight counts are the same either way.
+ *
+ * Hybrid parts, Alder, Raptor, Meteor, Arrow and Lunar Lake: Intel's Slim Bootloader has 1ADH with 1AEH and 650H with
+ * 651H, groups and their core counts (Silicon/{Alderlake,Meteorlake,Arrowlake}Pkg/Include/CpuRegs.h); of Lunar Lake SDM
+ * vol. 4 names 651H (MSR_SECONDARY_TURBO_RATIO_LIMIT_CORES, table 2-58). turbostat.c looks at no counts of any of them
+ * (adl_features, lnl_features: TRL_BASE), which is the same where groups are single cores.
+ *
+ * Sierra Forest, Grand Ridge, Clearwater Forest: turbostat.c, srf_features and grr_features (TRL_CORECOUNT; the last in
+ * Linux later than 6.12).
+ */
 static const struct {
     unsigned char model, layout;
 } turbo_layouts[] = {
-    {0x3c, TURBO_BY_CORE},  {0x45, TURBO_BY_CORE},  {0x46, TURBO_BY_CORE},  {0x3d, TURBO_BY_CORE},
-    {0x47, TURBO_BY_CORE},  {0x4f, TURBO_BY_CORE},  {0x56, TURBO_BY_CORE},  {0x4e, TURBO_BY_CORE},
-    {0x5e, TURBO_BY_CORE},  {0x8e, TURBO_BY_CORE},  {0x9e, TURBO_BY_CORE},  {0xa5, TURBO_BY_CORE},
-    {0xa6, TURBO_BY_CORE},  {0x66, TURBO_BY_CORE},  {0x7e, TURBO_BY_CORE},  {0x8c, TURBO_BY_CORE},
-    {0x8d, TURBO_BY_CORE},  {0xa7, TURBO_BY_CORE},  {0x97, TURBO_BY_CORE},  {0x9a, TURBO_BY_CORE},
-    {0xb7, TURBO_BY_CORE},  {0xba, TURBO_BY_CORE},  {0xbf, TURBO_BY_CORE},  {0x3f, TURBO_BY_CORE_3},
-    {0x55, TURBO_BY_GROUP}, {0x6a, TURBO_BY_GROUP}, {0x6c, TURBO_BY_GROUP}, {0x8f, TURBO_BY_GROUP},
-    {0xcf, TURBO_BY_GROUP}, {0xad, TURBO_BY_GROUP}, {0xae, TURBO_BY_GROUP},
+    {0x3c, TURBO_BY_CORE},  {0x45, TURBO_BY_CORE},  {0x46, TURBO_BY_CORE},   {0x3d, TURBO_BY_CORE},
+    {0x47, TURBO_BY_CORE},  {0x4f, TURBO_BY_CORE},  {0x56, TURBO_BY_CORE},   {0x4e, TURBO_BY_CORE},
+    {0x5e, TURBO_BY_CORE},  {0x8e, TURBO_BY_CORE},  {0x9e, TURBO_BY_CORE},   {0xa5, TURBO_BY_CORE},
+    {0xa6, TURBO_BY_CORE},  {0x66, TURBO_BY_CORE},  {0x7e, TURBO_BY_CORE},   {0x8c, TURBO_BY_CORE},
+    {0x8d, TURBO_BY_CORE},  {0xa7, TURBO_BY_CORE},  {0x3f, TURBO_BY_CORE_3}, {0x55, TURBO_BY_GROUP},
+    {0x6a, TURBO_BY_GROUP}, {0x6c, TURBO_BY_GROUP}, {0x8f, TURBO_BY_GROUP},  {0xcf, TURBO_BY_GROUP},
+    {0xad, TURBO_BY_GROUP}, {0xae, TURBO_BY_GROUP}, {0xaf, TURBO_BY_GROUP},  {0xb6, TURBO_BY_GROUP},
+    {0xdd, TURBO_BY_GROUP}, {0x97, TURBO_HYBRID},   {0x9a, TURBO_HYBRID},    {0xb7, TURBO_HYBRID},
+    {0xba, TURBO_HYBRID},   {0xbf, TURBO_HYBRID},   {0xaa, TURBO_HYBRID},    {0xac, TURBO_HYBRID},
+    {0xb5, TURBO_HYBRID},   {0xc5, TURBO_HYBRID},   {0xc6, TURBO_HYBRID},    {0xbd, TURBO_HYBRID},
 };
 
 static unsigned turbo_layout(const struct msr_part *p)
@@ -91,8 +104,13 @@ static unsigned turbo_layout(const struct msr_part *p)
 size_t msr_turbo_registers(const struct msr_part *p)
 {
     static const size_t registers[] = {
-        [TURBO_UNKNOWN] = 0, [TURBO_BY_CORE] = 1, [TURBO_BY_CORE_3] = 3, [TURBO_BY_GROUP] = 2};
+        [TURBO_UNKNOWN] = 0, [TURBO_BY_CORE] = 1, [TURBO_BY_CORE_3] = 3, [TURBO_BY_GROUP] = 2, [TURBO_HYBRID] = 2};
     return registers[turbo_layout(p)];
+}
+
+bool msr_turbo_requires(const struct msr_part *p, size_t i)
+{
+    return i == 0 || turbo_layout(p) == TURBO_BY_GROUP;
 }
 
 /* Ratios that are missing (0) end the list; 1AFH holds two, for 17 and 18 cores. */
@@ -125,16 +143,16 @@ static size_t turbo_by_group(const uint64_t *values, struct msr_turbo_row *out)
 
 size_t msr_turbo_limits(const struct msr_part *p, const uint64_t *values, struct msr_turbo_row out[MSR_TURBO_ROWS_MAX])
 {
-    static const size_t most[] = {[TURBO_UNKNOWN] = 0, [TURBO_BY_CORE] = 8, [TURBO_BY_CORE_3] = 18};
+    static const size_t most[] = {
+        [TURBO_UNKNOWN] = 0, [TURBO_BY_CORE] = 8, [TURBO_BY_CORE_3] = 18, [TURBO_BY_GROUP] = 0, [TURBO_HYBRID] = 8};
     unsigned layout = turbo_layout(p);
-    return layout == TURBO_BY_GROUP ? turbo_by_group(values, out) : turbo_by_core(values, most[layout], out);
+    bool groups = layout == TURBO_BY_GROUP || (layout == TURBO_HYBRID && values[1] != 0);
+    return groups ? turbo_by_group(values, out) : turbo_by_core(values, most[layout], out);
 }
 
 bool msr_is_hybrid(const struct msr_part *p)
 {
-    static const unsigned char models[] = {0x97, 0x9a, 0xb7, 0xba, 0xbf};
-    return p->intel && p->family == 6 && p->model != 0 && p->model <= UINT8_MAX &&
-           memchr(models, (int)p->model, sizeof models) != NULL;
+    return turbo_layout(p) == TURBO_HYBRID;
 }
 
 bool msr_config_tdp_ghz(uint64_t value, unsigned level, double *ghz)

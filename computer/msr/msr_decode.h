@@ -28,7 +28,7 @@ enum msr_register {
     MSR_CONFIG_TDP_LEVEL_1 = 0x649,
     MSR_CONFIG_TDP_LEVEL_2 = 0x64a,
     MSR_LIMITS_SKYLAKE = 0x64f,
-    MSR_SECONDARY_TURBO_RATIOS = 0x650, /* of the E cores of hybrid parts */
+    MSR_SECONDARY_TURBO_RATIOS = 0x650, /* of the E cores of hybrid parts; the next holds their core counts */
     MSR_LIMITS_HASWELL = 0x690,
 };
 /* AMD; too large for an enumeration. Linux 6.12, arch/x86/include/asm/msr-index.h. */
@@ -69,11 +69,15 @@ struct msr_turbo_row {
 };
 /* How many of 1ADH, 1AEH, 1AFH the limits are in; 0: the layout of this part is not known. */
 size_t msr_turbo_registers(const struct msr_part *p);
-/* Decodes these. Returns the number of rows, in rising order of cores; 0 when nothing is stated. */
+/* Returns whether the others mean nothing without the i-th of these, counted from 0; else it is 0 where it is missing:
+ * Haswell-EP with up to 8 cores, hybrid parts whose groups are not stated. */
+bool msr_turbo_requires(const struct msr_part *p, size_t i);
+/* Decodes these; of hybrid parts also 650H and 651H, of the E cores, which are laid out as 1ADH and 1AEH. Returns the
+ * number of rows, in rising order of cores; 0 when nothing is stated. */
 size_t msr_turbo_limits(const struct msr_part *p, const uint64_t *values, struct msr_turbo_row out[MSR_TURBO_ROWS_MAX]);
 
-/* Returns whether the part has two kinds of cores, with 1ADH for the P cores and 650H, laid out likewise, for the E
- * cores: Alder Lake and Raptor Lake (Linux, turbostat.c, TRL_BASE with MSR_SECONDARY_TURBO_RATIO_LIMIT). */
+/* Returns whether the part is of a line with two kinds of cores: 1ADH and 1AEH are of the P cores, 650H and 651H of the
+ * E cores. */
 bool msr_is_hybrid(const struct msr_part *p);
 
 /*

@@ -152,11 +152,9 @@ static void ask_turbo(struct msr_device *d, const struct msr_part *p, struct msr
     struct msr_turbo_row row[MSR_TURBO_ROWS_MAX];
     uint64_t value[3] = {0, 0, 0};
     size_t registers = msr_turbo_registers(p);
-    for (size_t i = 0; i < registers; i++) {
-        /* Haswell-EP with up to 8 cores may lack the others; without core counts the ratios mean nothing */
-        if (!ask(d, MSR_TURBO_RATIOS + (uint32_t)i, &value[i], out) && (i == 0 || registers == 2))
+    for (size_t i = 0; i < registers; i++)
+        if (!ask(d, MSR_TURBO_RATIOS + (uint32_t)i, &value[i], out) && msr_turbo_requires(p, i))
             return;
-    }
     size_t n = msr_turbo_limits(p, value, row);
     for (size_t i = 0; i < n; i++) {
         size_t last = i;

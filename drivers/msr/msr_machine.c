@@ -75,8 +75,8 @@ static void note_registers(struct with_registers *w)
     msr_survey(&w->device, &w->access.part, &survey);
     w->own_notes[0] = '\0';
     if (survey.turbo[0] != '\0') {
-        text_list_add(w->own_notes, sizeof w->own_notes, "; ", "non-AVX turbo limits by active cores, GHz (1ADH): %s",
-                      survey.turbo);
+        text_list_add(w->own_notes, sizeof w->own_notes, "; ", "non-AVX turbo limits by active cores, GHz (1ADH%s): %s",
+                      msr_is_hybrid(&w->access.part) ? ", P cores" : "", survey.turbo);
     }
     if (survey.limits[0] != '\0') {
         text_list_add(w->own_notes, sizeof w->own_notes, "; ",

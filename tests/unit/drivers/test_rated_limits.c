@@ -92,6 +92,15 @@ TEST(test_reasons)
     a.model = 0xff;
     ask(&a, true, &s);
     assert_string_equal(s.why, "the registers that hold them are not known for this processor");
+    /* groups of Sierra Forest without their counts */
+    a = (struct answers){.model = 0xaf, .set = {{0x1ad, 0x1c1f2223}}};
+    ask(&a, true, &s);
+    assert_string_equal(s.why, "register 1AEH cannot be read; another processor");
+    /* Haswell-EP with up to 8 cores has no other registers */
+    a.model = 0x3f;
+    ask(&a, true, &s);
+    assert_int_equal(s.tables[0].n, 4);
+    assert_string_equal(s.source, "MSR 1ADH");
     a = (struct answers){.model = 0x55, .set = {{0x1ad, 0}, {0x1ae, 0}}};
     ask(&a, true, &s);
     assert_string_equal(s.why, "the registers hold none");
@@ -121,6 +130,19 @@ TEST(test_hybrid)
     rated_text(&s.small, text, sizeof text);
     assert_string_equal(text, "1-1: 3.9, 2-2: 3.9");
     assert_string_equal(s.source, "MSR 1ADH");
+    /* Arrow Lake: each kind with the core counts of its groups, as far as they are stated */
+    a = (struct answers){.model = 0xc6,
+                         .set = {{0x1ad, 0x343436}, {0x1ae, 0x080402}, {0x650, 0x2a2c2e}, {0x651, 0x100804}}};
+    ask(&a, true, &s);
+    rated_text(&s.tables[0], text, sizeof text);
+    assert_string_equal(text, "1-2: 5.4, 3-4: 5.2, 5-8: 5.2");
+    rated_text(&s.small, text, sizeof text);
+    assert_string_equal(text, "1-4: 4.6, 5-8: 4.4, 9-16: 4.2");
+    assert_string_equal(s.source, "MSR 1ADH and 1AEH");
+    a.set[3].reg = 0;
+    ask(&a, true, &s);
+    rated_text(&s.small, text, sizeof text);
+    assert_string_equal(text, "1-1: 4.6, 2-2: 4.4, 3-3: 4.2");
     a.model = 0x5e; /* another register there, if any */
     ask(&a, true, &s);
     assert_int_equal(s.small.n, 0);

@@ -140,6 +140,39 @@ TEST(test_turbo_by_model)
     assert_int_equal(msr_turbo_registers(&part), 0);
 }
 
+/* Xeons of E cores have groups; hybrid parts have them too, unless no counts are stated. */
+TEST(test_turbo_of_newer_parts)
+{
+    static const unsigned char xeons[] = {0xaf, 0xb6, 0xdd}; /* Sierra Forest, Grand Ridge, Clearwater Forest */
+    /* Alder, Raptor, Meteor, Arrow and Lunar Lake */
+    static const unsigned char hybrids[] = {0x97, 0x9a, 0xb7, 0xba, 0xbf, 0xaa, 0xac, 0xb5, 0xc5, 0xc6, 0xbd};
+    struct msr_turbo_row row[MSR_TURBO_ROWS_MAX];
+    const uint64_t groups[2] = {0x24262728, 0x0a080703}; /* the example of Slim Bootloader's CpuRegs.h */
+    const uint64_t uncounted[2] = {0x24262728, 0};
+    for (size_t i = 0; i < sizeof xeons; i++) {
+        struct msr_part part = intel(xeons[i]);
+        assert_int_equal(msr_turbo_registers(&part), 2);
+        assert_true(msr_turbo_requires(&part, 1));
+        assert_false(msr_is_hybrid(&part));
+        assert_int_equal(msr_turbo_limits(&part, groups, row), 4);
+        assert_int_equal(msr_turbo_limits(&part, uncounted, row), 0);
+    }
+    for (size_t i = 0; i < sizeof hybrids; i++) {
+        struct msr_part part = intel(hybrids[i]);
+        assert_int_equal(msr_turbo_registers(&part), 2);
+        assert_false(msr_turbo_requires(&part, 1));
+        assert_true(msr_is_hybrid(&part));
+        assert_int_equal(msr_turbo_limits(&part, groups, row), 4);
+        assert_int_equal(row[1].first_cores, 4);
+        assert_int_equal(row[1].last_cores, 7);
+        near(row[1].ghz, 3.9);
+        assert_int_equal(row[3].last_cores, 10);
+        assert_int_equal(msr_turbo_limits(&part, uncounted, row), 4);
+        assert_int_equal(row[3].first_cores, 4);
+        assert_int_equal(row[3].last_cores, 4);
+    }
+}
+
 TEST(test_turbo_there_and_back)
 {
     struct rng r;
