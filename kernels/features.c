@@ -48,6 +48,21 @@ unsigned kernel_cpu_features(void)
     return features;
 }
 
+const char *kernel_stand_in(const char *name, unsigned features)
+{
+    static const struct {
+        unsigned lacking;
+        const char *name, *stand_in;
+    } pairs[] = {{KERNEL_NEEDS_FMA, "128fma", "128mulpd"},
+                 {KERNEL_NEEDS_FMA, "256fma", "256mulpd"},
+                 {KERNEL_NEEDS_AVX2, "128or", "128orpd"}, /* it runs, but is compared with 256orpd */
+                 {KERNEL_NEEDS_AVX2, "256or", "256orpd"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (strcmp(pairs[i].name, name) == 0)
+            return (features & (pairs[i].lacking | KERNEL_NEEDS_AVX)) == KERNEL_NEEDS_AVX ? pairs[i].stand_in : NULL;
+    return NULL;
+}
+
 void kernel_feature_names(unsigned features, char *out, size_t size)
 {
     static const struct {

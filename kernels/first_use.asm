@@ -65,6 +65,7 @@ FUNCTION %1, hidden
 section .text
     FIRST_USE   kernel_first_nothing, nothing, nop
     FIRST_USE   kernel_first_256, upper, vfmadd231pd ymm0, ymm0, ymm0
+    FIRST_USE   kernel_first_256_avx, upper, vmulpd ymm0, ymm0, ymm0
     FIRST_USE   kernel_first_512, upper, vfmadd231pd zmm0, zmm0, zmm0
     FIRST_USE   kernel_first_amx, tiles, tdpbf16ps tmm0, tmm4, tmm6
     FIRST_USE   kernel_first_amx_dirty, dirty, tdpbf16ps tmm0, tmm4, tmm6

@@ -12,6 +12,7 @@ typedef uint64_t first_use_fn(uint64_t until, uint64_t *begin);
 
 first_use_fn kernel_first_nothing;               /* no instruction: what the reads take */
 first_use_fn kernel_first_256, kernel_first_512; /* one FMA; they need what 256fma and 512fma need */
+first_use_fn kernel_first_256_avx;               /* one multiplication; needs what 256mulpd needs */
 /* One product of tiles, which are configured and zeroed before the core spins, and released afterwards; needs what amx
  * needs. */
 first_use_fn kernel_first_amx;

@@ -127,6 +127,13 @@ struct payload kernel_named(const char *name);
 /* Features that this CPU and its operating system offer (CPUID leaf 7 and XCR0), enum kernel_feature or-ed. */
 unsigned kernel_cpu_features(void);
 
+/*
+ * The kernel of floating point that stands for a named one on processors with AVX alone, Sandy Bridge to Jaguar, as
+ * far as it needs no more than `features`: "256mulpd" for "256fma", "256orpd" for "256or"; NULL where there is none, or
+ * where `features` have FMA or AVX2, respectively.
+ */
+const char *kernel_stand_in(const char *name, unsigned features);
+
 /* The names of the features in `features`, space separated ("avx512f"). */
 void kernel_feature_names(unsigned features, char *out, size_t size);
 

@@ -33,6 +33,12 @@
 #define OTHER(X, symbol, name, width, weight, features, density, mnemonic, description)                                \
     X(symbol, name, width, weight, features, false, density, false, true, KERNEL_L1, mnemonic, description)
 
+/* floating point for processors with AVX alone, which lack multiply-add and 256-bit integers */
+#define FLOATING(X, bits)                                                                                              \
+    OTHER(X, bits##mulpd, #bits "mulpd", bits, HEAVY, AVX, true, "vmulpd", "packed double multiply")                   \
+    OTHER(X, bits##addpd, #bits "addpd", bits, HEAVY, AVX, true, "vaddpd", "packed double add")                        \
+    OTHER(X, bits##orpd, #bits "orpd", bits, LIGHT, AVX, true, "vorpd", "bitwise or of packed doubles")
+
 /* load and fma from each level: the same code, of which only the buffer tells where its operands are */
 #define FROM(X, bits, at, level, where, arith, simd, vmov)                                                             \
     X(bits##load_walk, #bits "load" at, bits, LIGHT, simd, false, true, false, true, level, vmov, "load from " where)  \
@@ -87,6 +93,8 @@
     MEMORY(X, 128, FMA, AVX, AVX2, AVX, AVX512VL, "vmovdqa")                                                           \
     MEMORY(X, 256, FMA, AVX, AVX2, AVX2, AVX512VL, "vmovdqa")                                                          \
     MEMORY(X, 512, AVX512, AVX512, AVX512, AVX512, AVX512, "vmovdqa64")                                                \
+    FLOATING(X, 128)                                                                                                   \
+    FLOATING(X, 256)                                                                                                   \
     X(amx, "amx", 8192, HEAVY, AMX, false, false, false, false, KERNEL_L1, "tdpbf16ps", "bf16 dot product of tiles")   \
     X(pause, "pause", 64, LIGHT, 0, false, false, false, false, KERNEL_L1, "pause", "spin-wait hint")                  \
     X(chain, "chain", 64, LIGHT, 0, true, false, false, false, KERNEL_L1, "add", "dependent scalar adds: one a cycle")

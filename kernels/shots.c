@@ -8,7 +8,8 @@
 
 /* clang-format off */
 #define SHOTS(X) \
-    X(128fma) X(128or) X(128add) X(128mul) X(256fma) X(256or) X(256add) X(256mul) X(512fma) X(512or) X(512add) X(512mul)
+    X(128fma) X(128or) X(128add) X(128mul) X(256fma) X(256or) X(256add) X(256mul) X(512fma) X(512or) X(512add) \
+    X(512mul) X(128mulpd) X(128addpd) X(128orpd) X(256mulpd) X(256addpd) X(256orpd)
 /* clang-format on */
 
 #define SHOT_DECLARED(name) extern shot_fn kernel_shot_##name;

@@ -10,6 +10,9 @@ BOTH        128fma,      OP_FMA,  INSN_BYTES
 BOTH        128or,       OP_OR,   INSN_BYTES
 BOTH        128add,      OP_ADD,  INSN_BYTES
 BOTH        128mul,      OP_MUL,  INSN_BYTES
+THROUGHPUT  128mulpd,    OP_MULPD, INSN_BYTES
+THROUGHPUT  128addpd,    OP_ADDPD, INSN_BYTES
+THROUGHPUT  128orpd,     OP_ORPD,  INSN_BYTES
 
 %include "memory.inc"
 

@@ -12,6 +12,9 @@ CHAINED     256or_chain, OP_OR,   INSN_BYTES
 BOTH        256add,      OP_ADD,  INSN_BYTES
 BOTH        256mul,      OP_MUL,  INSN_BYTES
 BOTH        256perm,     OP_PERM, INSN_BYTES
+THROUGHPUT  256mulpd,    OP_MULPD, INSN_BYTES
+THROUGHPUT  256addpd,    OP_ADDPD, INSN_BYTES
+THROUGHPUT  256orpd,     OP_ORPD,  INSN_BYTES
 
 %include "memory.inc"
 

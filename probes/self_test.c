@@ -240,9 +240,10 @@ static int run_stretch(struct machine *m, const struct self_test_setup *setup, c
     return stopped(setup, err);
 }
 
-static bool runs_here(const struct self_test_readings *r, const char *name)
+/* The kernel, or what stands for it where it cannot run; NULL: neither can. */
+static const char *what_runs(const struct self_test_readings *r, const char *name)
 {
-    return !(kernel_named(name).kernel->features & ~r->features);
+    return kernel_named(name).kernel->features & ~r->features ? kernel_stand_in(name, r->features) : name;
 }
 
 static int run_chain(struct machine *m, const struct self_test_setup *s, struct self_test_readings *out,
@@ -272,14 +273,14 @@ static int run_kernels(struct machine *m, const struct self_test_setup *s, struc
     int status = MACHINE_OK;
     for (size_t i = 0; i < sizeof steady_kernels / sizeof *steady_kernels && !status; i++) {
         struct plan plan = steady_plan;
-        plan.kernel = steady_kernels[i];
-        if (runs_here(out, plan.kernel))
+        plan.kernel = what_runs(out, steady_kernels[i]);
+        if (plan.kernel)
             status = run_stretch(m, s, &plan, out, err);
     }
     for (size_t i = 0; i < sizeof widest_kernels / sizeof *widest_kernels && !status; i++) {
         struct plan plan = switch_plan;
-        plan.kernel = widest_kernels[i];
-        if (runs_here(out, plan.kernel))
+        plan.kernel = what_runs(out, widest_kernels[i]);
+        if (plan.kernel)
             return run_stretch(m, s, &plan, out, err);
     }
     return status;

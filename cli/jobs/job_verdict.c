@@ -70,7 +70,8 @@ static const struct table_kind *kind_of(enum step i)
 static void widest_kernels(struct verdict_run *r, const struct machine_info *info)
 {
     static const char *const names[][VERDICT_SIDES] = {{[KERNEL_HEAVY] = "512fma", [KERNEL_LIGHT] = "512or"},
-                                                       {[KERNEL_HEAVY] = "256fma", [KERNEL_LIGHT] = "256or"}};
+                                                       {[KERNEL_HEAVY] = "256fma", [KERNEL_LIGHT] = "256or"},
+                                                       {[KERNEL_HEAVY] = "256mulpd", [KERNEL_LIGHT] = "256orpd"}};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         for (size_t side = 0; side < VERDICT_SIDES; side++)
             if (r->widest[side] == NULL && (kernel_named(names[i][side]).kernel->features & ~info->features) == 0)
@@ -78,14 +79,21 @@ static void widest_kernels(struct verdict_run *r, const struct machine_info *inf
 }
 
 /* The usual kernels, and FMAs that load: they draw more power than any code on registers, and a Granite Rapids lowers
- * the frequency for 256-bit ones, too, which it does not without loads. */
-static void classes_of_code(struct tables_options *o)
+ * the frequency for 256-bit ones, too, which it does not without loads. Stand-ins follow those that they stand for,
+ * whose reasons are reported. */
+static void classes_of_code(struct tables_options *o, unsigned features)
 {
     static const char *const loads[] = {"256fma@mem", "512fma@mem"};
     if (o->n_kernels > 0)
         return;
-    for (size_t i = 0; i < tables_n_usual_kernels; i++)
-        o->kernels[o->n_kernels++] = kernel_named(tables_usual_kernels[i]);
+    for (size_t i = 0; i < tables_n_usual_kernels; i++) {
+        const char *stand_in = kernel_stand_in(tables_usual_kernels[i], features);
+        const struct payload usual = kernel_named(tables_usual_kernels[i]);
+        if (stand_in == NULL || usual.kernel->features & ~features)
+            o->kernels[o->n_kernels++] = usual;
+        if (stand_in != NULL)
+            o->kernels[o->n_kernels++] = kernel_named(stand_in);
+    }
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
         o->kernels[o->n_kernels++] = kernel_named(loads[i]);
 }
@@ -125,7 +133,7 @@ static void options_of_steps(struct verdict_run *r)
     r->options[FREQUENCY].active[1] = 1;
     r->options[FREQUENCY].seconds /= info.cores == 1 || cores == 1 ? 1 : 2; /* of each number of cores */
     r->options[WAKE].brief = r->question.seconds < WAKE_BRIEF;
-    classes_of_code(&r->options[FREQUENCY]);
+    classes_of_code(&r->options[FREQUENCY], info.features);
     r->beside[OTHER_CORES] = widest != NULL && info.cores > 1 && cores != 1;
     r->beside[SIBLINGS] = widest != NULL && measuring_has_siblings(&r->m);
     for (enum step i = BURST_AT; i < WAKE; i++)

@@ -123,7 +123,9 @@ static first_use_fn *first_use_of(const struct first_use_request *r)
 
     if (k->features & KERNEL_NEEDS_AMX_BF16)
         return r->released ? kernel_first_amx_released : r->warm.dirty ? kernel_first_amx_dirty : kernel_first_amx;
-    return k->width == 256 ? kernel_first_256 : k->width == 512 ? kernel_first_512 : NULL;
+    if (k->width == 256)
+        return k->features == KERNEL_NEEDS_AVX ? kernel_first_256_avx : kernel_first_256;
+    return k->width == 512 ? kernel_first_512 : NULL;
 }
 
 static int check_first_use(struct native *s, const struct first_use_request *r, struct machine_error *err)

@@ -16,8 +16,9 @@
 #include "util/text_list.h"
 
 /* The kernels that stand for code of their width and weight. */
-static const char *const class_kernels[] = {"128or", "128fma", "256or",      "256fma", "256fma@mem",
-                                            "512or", "512fma", "512fma@mem", "amx"};
+static const char *const class_kernels[] = {"128or",   "128orpd",    "128fma",   "128mulpd",   "256or",
+                                            "256orpd", "256fma",     "256mulpd", "256fma@mem", "512or",
+                                            "512fma",  "512fma@mem", "amx"};
 enum { CLASSES = sizeof class_kernels / sizeof *class_kernels };
 static const char plain[] = "64add";
 

@@ -19,7 +19,7 @@
 #include "tables/table/table.h"
 
 enum {
-    VERDICT_CLASSES_MAX = 12,
+    VERDICT_CLASSES_MAX = 16,
     VERDICT_UNITS_MAX = 4,
     VERDICT_WHY_MAX = 400,
     VERDICT_SIDES = 2

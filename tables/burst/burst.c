@@ -227,7 +227,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     for (size_t i = 0; i < n; i++) {
         if (!kernel_shot(&kernels[i]) || kernels[i].kernel->width < 256) {
             table_add_missing(t, "bursts need a 256-bit or 512-bit kernel whose instructions can be run in exact "
-                                 "numbers: fma, or, add, mul");
+                                 "numbers: fma, or, add, mul, mulpd, addpd, orpd");
             table_put_text(t, "kernel", kernels[i].name);
             continue;
         }

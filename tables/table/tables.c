@@ -115,7 +115,7 @@ void tables_options_default(struct tables_options *o)
     o->cpu = -1;
 }
 
-/* Takes a kernel if the machine can run it, else notes why not. */
+/* Takes a kernel if the machine can run it, else notes why not, and what can. */
 static size_t take_kernel(const struct tables_context *x, const struct payload *p, struct payload *out, size_t n,
                           struct table *t)
 {
@@ -128,7 +128,9 @@ static size_t take_kernel(const struct tables_context *x, const struct payload *
         return n + 1;
     }
     kernel_feature_names(lacking, names, sizeof names);
-    table_add_missing(t, "needs %s, which %.150s does not support", names, x->info.cpu);
+    const char *stand_in = kernel_stand_in(p->kernel->name, x->info.features);
+    table_add_missing(t, "needs %s, which %.150s does not support%s%s", names, x->info.cpu,
+                      stand_in ? "; AVX alone suffices for " : "", stand_in ? stand_in : "");
     table_put_text(t, table_has(t, "kernel") ? "kernel" : "from", p->name);
     return n;
 }
@@ -140,8 +142,10 @@ size_t tables_kernels(const struct tables_context *x, const char *const *names, 
     for (size_t i = 0; i < x->options->n_kernels; i++)
         n = take_kernel(x, &x->options->kernels[i], out, n, t);
     for (size_t i = 0; i < n_names && !x->options->n_kernels; i++) {
-        const struct payload p = kernel_named(names[i]);
+        struct payload p = kernel_named(names[i]), other;
         n = take_kernel(x, &p, out, n, t);
+        if (p.kernel->features & ~x->info.features && tables_can_run(x, names[i], &other))
+            n = take_kernel(x, &other, out, n, t);
     }
     return n;
 }
@@ -161,7 +165,12 @@ bool tables_lacking(const struct tables_context *x, const struct payload *p, con
 
 bool tables_can_run(const struct tables_context *x, const char *name, struct payload *out)
 {
-    return kernel_parse(name, out, NULL, 0) == 0 && !(out->kernel->features & ~x->info.features);
+    if (kernel_parse(name, out, NULL, 0) != 0)
+        return false;
+    const char *other = out->kernel->features & ~x->info.features ? kernel_stand_in(name, x->info.features) : NULL;
+    if (other)
+        *out = kernel_named(other);
+    return !(out->kernel->features & ~x->info.features);
 }
 
 size_t tables_each_once(struct payload *kernels, size_t n)

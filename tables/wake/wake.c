@@ -73,8 +73,8 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     for (unsigned row = 0; row < p.rows; row++)
         seconds += 1e-6 * p.runs * (idle_us_of(&p, row) + p.warm_us + p.observe_us);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        struct payload kernel = kernel_named(units[i].kernel);
-        if (tables_lacking(x, &kernel, "unit", units[i].unit, t))
+        struct payload kernel;
+        if (!tables_can_run(x, units[i].kernel, &kernel) && tables_lacking(x, &kernel, "unit", units[i].unit, t))
             continue;
         struct cell *c = tables_add_cell(out, &kernel, NULL, 1, "unit%s", units[i].unit);
         if (!c)

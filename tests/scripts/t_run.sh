@@ -83,7 +83,7 @@ check "another architecture is named" "$tmp/err" grep -q 'aarch64.*x86-64' "$tmp
 # without arguments: the widest pair of the list of kernels
 kernel_list() {
     echo "kernel          bits  weight instructions  density  runs here      what"
-    for kernel in 64add 64mul 128or 128fma 256or 256fma 512fma; do
+    for kernel in 64add 64mul 128or 128mulpd 128fma 256or 256orpd 256mulpd 256fma 512fma; do
         answer="no: ${1##* }"
         case " $1 " in
         *" $kernel "*) answer=yes ;;
@@ -107,6 +107,7 @@ pair_is() {
 }
 pair_is 128fma:512fma unsaid "64add 64mul 128or 128fma 256or 256fma 512fma"
 pair_is 128fma:256fma said "64add 64mul 128or 128fma 256or 256fma"
+pair_is 128mulpd:256mulpd said "64add 64mul 128or 128mulpd 256mulpd 256orpd"
 pair_is 128or:256or said "64add 64mul 128or 256or"
 pair_is 64add:128or said "64add 64mul 128or"
 pair_is 64add:64mul said "64add 64mul"

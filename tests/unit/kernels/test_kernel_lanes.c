@@ -22,7 +22,7 @@ static uint64_t mix(unsigned table, unsigned reg, unsigned lane)
     return z ^ z >> 31;
 }
 
-enum action { COMPUTE, MOVE, LOAD, STORE, GATHER, SHUFFLE };
+enum action { COMPUTE, MOVE, LOAD, STORE, GATHER, SHUFFLE, PRODUCT, SUM };
 
 struct shape {
     enum table table; /* the operation */
@@ -65,6 +65,9 @@ static struct shape operation_of(const struct kernel *k)
                       {"fma@l2", {.table = TABLE_FMA, .memory = true, .walks = true}},
                       {"fma@l3", {.table = TABLE_FMA, .memory = true, .walks = true}},
                       {"fma@ram", {.table = TABLE_FMA, .memory = true, .walks = true}},
+                      {"mulpd", {.table = TABLE_FMA, .action = PRODUCT}},
+                      {"addpd", {.table = TABLE_FMA, .action = SUM}},
+                      {"orpd", {.table = TABLE_OR}},
                       {"store", {.table = TABLE_ADD, .action = STORE}},
                       {"gather", {.table = TABLE_PERM, .action = GATHER}},
                       {"mov", {.table = TABLE_ADD, .action = MOVE}},
@@ -188,10 +191,10 @@ static void shuffle(uint64_t *acc, const struct shape *s, unsigned number)
 
 static double multiply_add(const struct shape *s, double x, unsigned number, unsigned round, unsigned lane)
 {
-    bool adds = s->third_adds && number % 3 == 2;
+    bool adds = s->action == SUM || (s->third_adds && number % 3 == 2);
     double b = to_double(s->memory && !adds ? line(s, number + 12 * (round & 1), lane)
                                             : fma_constant(14 + (round & 1), lane));
-    return adds ? x + b : fma(to_double(fma_constant(12 + (number & 1), lane)), b, x);
+    return adds ? x + b : fma(to_double(fma_constant(12 + (number & 1), lane)), b, s->action == PRODUCT ? 0 : x);
 }
 
 static uint64_t scalar_step(const struct shape *s, uint64_t x)

@@ -56,6 +56,20 @@ static size_t check_memory_kernels(void)
     return 3 * OPERATIONS;
 }
 
+/* Checks floating point for AVX alone. Returns how many. */
+static size_t check_floating(void)
+{
+    static const char *const names[] = {"128mulpd", "128addpd", "128orpd", "256mulpd", "256addpd", "256orpd"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct kernel *k = entry(names[i]);
+        assert_int_equal(k->features, KERNEL_NEEDS_AVX);
+        assert_int_equal(k->width, i < 3 ? 128 : 256);
+        assert_int_equal(k->weight, i % 3 == 2 ? KERNEL_LIGHT : KERNEL_HEAVY);
+        assert_true(k->has_density && k->by_name && !kernel_is_variant(k));
+    }
+    return sizeof names / sizeof names[0];
+}
+
 /* Every width with every operation, as throughput and as latency kernel, two with chained adds, three others. */
 TEST(test_registry_holds_what_was_requested)
 {
@@ -88,13 +102,29 @@ TEST(test_registry_holds_what_was_requested)
         assert_false(entry(chained[i])->latency_bound);
     }
     assert_false(entry("512or")->chained_adds);
-    expected += check_memory_kernels();
+    expected += check_memory_kernels() + check_floating();
     assert_false(entry("512fma")->by_name);
     entry("amx");
     entry("pause");
     entry("chain");
     kernel_registry(&count);
     assert_int_equal(count, expected);
+}
+
+TEST(test_what_stands_for_a_kernel)
+{
+    const unsigned avx = KERNEL_NEEDS_AVX, fma = avx | KERNEL_NEEDS_FMA, avx2 = fma | KERNEL_NEEDS_AVX2;
+    assert_string_equal(kernel_stand_in("128fma", avx), "128mulpd");
+    assert_string_equal(kernel_stand_in("256fma", avx), "256mulpd");
+    assert_string_equal(kernel_stand_in("128or", avx), "128orpd");
+    assert_string_equal(kernel_stand_in("256or", avx), "256orpd");
+    assert_null(kernel_stand_in("512fma", avx));
+    assert_null(kernel_stand_in("64add", avx));
+    /* Piledriver: FMA, but no AVX2 */
+    assert_null(kernel_stand_in("256fma", fma));
+    assert_string_equal(kernel_stand_in("256or", fma), "256orpd");
+    assert_null(kernel_stand_in("256or", avx2));
+    assert_null(kernel_stand_in("256fma", 0));
 }
 
 TEST(test_features_by_width)
