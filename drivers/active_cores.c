@@ -23,12 +23,12 @@ int active_cores_measured(const struct cpu_view *v, const struct machine_setup *
     return cpu_choose(v, active_cores_wanted(s), cpu, err);
 }
 
-/* 0: same kind of core and package as the measured one. */
-static int distance(const char *root, const struct cpu_view *v, int cpu, int other)
-{
-    int kind = cpu_mask_has(&v->big, cpu) != cpu_mask_has(&v->big, other);
-    return 2 * kind + (cpu_package_of(root, cpu) != cpu_package_of(root, other));
-}
+/* Cores whose power and clock may have limits of their own: those of a die that share the third-level cache. The caches
+ * tell apart the dies of Zen 2 and 3, whose die_id is 0, and the clusters that sub-NUMA clustering makes of a die. */
+struct part {
+    int package, die, l3;
+    unsigned n; /* of its cores on the list, the measured one included */
+};
 
 /* The search so far. */
 struct search {
@@ -38,8 +38,32 @@ struct search {
     struct cpu_mask taken;  /* first CPUs of the cores that are on the list, and of the measured one */
     struct order_key *list; /* CPUs by distance, in whose order they become active; listed ones first, below 0 */
     size_t n;
+    struct part *parts;
+    size_t n_parts;
     struct machine_error *err;
 };
+
+/* How many cores of the same part are on the list so far; counts this one. */
+static unsigned turn_of(struct search *s, int cpu)
+{
+    const struct part its = {cpu_package_of(s->root, cpu), cpu_die_of(s->root, cpu), cpu_l3_of(s->root, cpu), 0};
+    size_t i = 0;
+    while (i < s->n_parts &&
+           (s->parts[i].package != its.package || s->parts[i].die != its.die || s->parts[i].l3 != its.l3))
+        i++;
+    if (i == s->n_parts)
+        s->parts[s->n_parts++] = its;
+    return s->parts[i].n++;
+}
+
+/* First the same kind of core as the measured one, then the same package, then the quietest, then the parts in turn. */
+static double distance(struct search *s, int cpu)
+{
+    int kind = cpu_mask_has(&s->view->big, s->cpu) != cpu_mask_has(&s->view->big, cpu);
+    int package = cpu_package_of(s->root, s->cpu) != cpu_package_of(s->root, cpu);
+    int quiet = cpu_quietness(s->view, cpu);
+    return ((2 * kind + package) * (CPU_QUIETEST + 1) + CPU_QUIETEST - quiet) * (double)CPU_LIMIT + turn_of(s, cpu);
+}
 
 /* The CPUs that the setup lists, each checked. Of several CPUs of one core the first counts. */
 static int list_wanted(struct search *s, const struct machine_setup *setup)
@@ -71,26 +95,31 @@ static int list_wanted(struct search *s, const struct machine_setup *setup)
     return MACHINE_OK;
 }
 
-/* One usable logical CPU of every other physical core, unless the setup lists those there are. Returns how many cores
- * are online. */
-static unsigned list_others(struct search *s, bool listed)
+/* One usable logical CPU of every other physical core, its quietest. */
+static void list_others(struct search *s)
 {
-    struct cpu_mask seen;
-    unsigned cores = 0;
-
-    cpu_mask_clear(&seen);
-    for (int c = 0; c < CPU_LIMIT; c++) {
-        if (!cpu_mask_has(&s->view->online, c))
+    turn_of(s, s->cpu);
+    for (int i = 0; i < (CPU_QUIETEST + 1) * CPU_LIMIT; i++) {
+        int cpu = i % CPU_LIMIT;
+        if (!cpu_usable(s->view, cpu) || cpu_quietness(s->view, cpu) != CPU_QUIETEST - i / CPU_LIMIT)
             continue;
-        int core = cpu_core_in(s->view, s->root, c);
-        cores += !cpu_mask_has(&seen, core);
-        cpu_mask_add(&seen, core);
-        if (!listed && cpu_usable(s->view, c) && !cpu_mask_has(&s->taken, core)) {
+        int core = cpu_core_in(s->view, s->root, cpu);
+        if (!cpu_mask_has(&s->taken, core)) {
             cpu_mask_add(&s->taken, core);
-            s->list[s->n++] = (struct order_key){distance(s->root, s->view, s->cpu, c), (size_t)c};
+            s->list[s->n++] = (struct order_key){distance(s, cpu), (size_t)cpu};
         }
     }
-    return cores;
+}
+
+static unsigned cores_online(const struct search *s)
+{
+    struct cpu_mask seen;
+
+    cpu_mask_clear(&seen);
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
+        if (cpu_mask_has(&s->view->online, cpu))
+            cpu_mask_add(&seen, cpu_core_in(s->view, s->root, cpu));
+    return cpu_mask_count(&seen);
 }
 
 /* The other usable hyper-threads of the measured core and of the n cores that are on the list. */
@@ -125,6 +154,15 @@ static void count_near(const struct search *s, struct cpu_corunners *out)
     }
 }
 
+static unsigned count_parts(struct search *s, const struct cpu_corunners *out)
+{
+    s->n_parts = 0;
+    turn_of(s, s->cpu);
+    for (size_t i = 0; i < out->n; i++)
+        turn_of(s, out->cpus[i]);
+    return (unsigned)s->n_parts;
+}
+
 static int pick(struct search *s, const struct machine_setup *setup, struct cpu_corunners *out)
 {
     unsigned wanted = setup->active_cores;
@@ -134,7 +172,9 @@ static int pick(struct search *s, const struct machine_setup *setup, struct cpu_
     int status = list_wanted(s, setup);
     if (status != MACHINE_OK)
         return status;
-    out->cores = list_others(s, setup->n_cpus > 0);
+    if (setup->n_cpus == 0)
+        list_others(s);
+    out->cores = cores_online(s);
     out->available = (unsigned)s->n + 1;
     if (wanted > out->available) {
         return cpu_refuse(s->view, s->err, "use fewer active cores, or 0 for all; ",
@@ -146,6 +186,8 @@ static int pick(struct search *s, const struct machine_setup *setup, struct cpu_
     out->active = wanted == 0 ? out->available : wanted;
     for (out->n = 0; out->n < out->active - 1; out->n++)
         out->cpus[out->n] = (int)s->list[out->n].index;
+    if (setup->n_cpus == 0)
+        out->parts = count_parts(s, out);
     count_near(s, out);
     if (setup->siblings)
         add_siblings(s, out);
@@ -162,11 +204,13 @@ int active_cores_pick(const char *root, const struct cpu_view *v, int cpu, const
 
     memset(out, 0, sizeof *out);
     search.list = calloc(CPU_LIMIT, sizeof *search.list);
+    search.parts = calloc(CPU_LIMIT, sizeof *search.parts);
     out->cpus = calloc(CPU_LIMIT, sizeof *out->cpus);
-    int status = search.list != NULL && out->cpus != NULL
+    int status = search.list != NULL && search.parts != NULL && out->cpus != NULL
                      ? pick(&search, s, out)
                      : machine_fail(err, MACHINE_FAILED, "", "out of memory for the list of cores");
     free(search.list);
+    free(search.parts);
     if (status != MACHINE_OK) {
         free(out->cpus);
         out->cpus = NULL;

@@ -18,16 +18,18 @@ struct cpu_corunners {
     unsigned active;     /* physical cores that are active with them, the measured one included */
     unsigned in_package; /* ... of them in the package of the measured one, itself included */
     unsigned in_die;     /* ... and on its die */
+    unsigned parts;      /* dies, or third-level caches, that the active cores are on, in turn; 0: they are listed */
     unsigned available;  /* physical cores that may be used, the measured one included */
     unsigned cores;      /* physical cores online */
 };
 /*
  * Picks a logical CPU of each of the setup's active_cores - 1 other physical cores (0: of all): where the setup lists
- * CPUs, of those, in its order; else first those of the same kind and package as `cpu`, which is measured, then in
- * order of their numbers. Hyper-threads of active cores are left idle, unless the setup requests siblings: then all
- * that may be used follow. Returns MACHINE_OK, MACHINE_BAD_INPUT when there are fewer cores (the limit is in err->text)
- * or the list holds a CPU that cannot be used, one twice, or, without siblings, two of one core; or MACHINE_FAILED
- * when out of memory.
+ * CPUs, of those, in its order; else first those of the same kind and package as `cpu`, which is measured; of these the
+ * quietest (cpu_quietness()); of these one of each die or third-level cache in turn, in order of their numbers, so that
+ * n active cores are spread over the package, as the published limits count them. Hyper-threads of active cores are left
+ * idle, unless the setup requests siblings: then all that may be used follow. Returns MACHINE_OK, MACHINE_BAD_INPUT when
+ * there are fewer cores (the limit is in err->text) or the list holds a CPU that cannot be used, one twice, or, without
+ * siblings, two of one core; or MACHINE_FAILED when out of memory.
  */
 int active_cores_pick(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
                       struct cpu_corunners *out, struct machine_error *err);

@@ -175,15 +175,16 @@ struct machine_info {
     int cpu_number;
     const char *core_class; /* of that CPU, once prepared: "P", "E", "LP-E" of hybrid parts; NULL or "" elsewhere */
     unsigned active_cores, cores; /* in use; present */
-    unsigned energy_cores;        /* of those in use, the ones whose energy read_energy reports, once it has been read;
+    const char *order;        /* CPUs in the order in which they became active when most were, "7,0,4"; "" or NULL */
+    unsigned energy_cores;    /* of those in use, the ones whose energy read_energy reports, once it has been read;
                                      0: all */
-    unsigned usable_cores;        /* of those, the ones that this process may use; 0: not known */
-    const int *core;              /* cpu_view.core: cores as measured, where that contradicts sysfs; else NULL */
-    unsigned features;            /* kernels that can run: enum kernel_feature */
-    bool intel;                   /* the make; with family and model it decides what registers mean */
-    unsigned family, model;       /* 0, 0: implausible or unknown */
-    struct cpu_caches caches;     /* of the CPU prepared for; all 0 before */
-    const char *notes;            /* one line on what limits the results ("no SCHED_FIFO: ..."), or "" */
+    unsigned usable_cores;    /* of those, the ones that this process may use; 0: not known */
+    const int *core;          /* cpu_view.core: cores as measured, where that contradicts sysfs; else NULL */
+    unsigned features;        /* kernels that can run: enum kernel_feature */
+    bool intel;               /* the make; with family and model it decides what registers mean */
+    unsigned family, model;   /* 0, 0: implausible or unknown */
+    struct cpu_caches caches; /* of the CPU prepared for; all 0 before */
+    const char *notes;        /* one line on what limits the results ("no SCHED_FIFO: ..."), or "" */
 };
 
 struct machine_ops {

@@ -80,12 +80,16 @@ static void note(struct table *t, const struct tables_context *x)
 static void note_silicon(struct table *t, const struct run *r)
 {
     char now[DATE_SIZE], environment[SNAPSHOT_LINE];
+    struct machine_info info;
     date_now(now);
     table_set_meta(t, "date", r->first[0] ? r->first : now);
     if (strcmp(r->first, r->last) != 0)
         table_set_meta(t, "date_last", r->last);
     if (r->cpus[0])
         table_set_setting(t, "measured_cpu", r->cpus);
+    r->context.machine->ops->info(r->context.machine, &info);
+    if (info.order && strchr(info.order, ','))
+        table_set_setting(t, "active_order", info.order);
     snapshot_take_line(r->cpus[0] ? (int)strtol(r->cpus, NULL, 10) : -1, environment, sizeof environment);
     if (environment[0])
         table_set_meta(t, "environment", environment);

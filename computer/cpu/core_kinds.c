@@ -10,7 +10,7 @@
 #include "util/text_list.h"
 
 struct core {
-    int cpu;        /* the highest-numbered usable one, as cpu_choose() takes it */
+    int cpu;        /* the one that cpu_choose() prefers */
     unsigned class; /* index into classes */
     int package, die;
     int cluster; /* cores that share a second-level cache; -1: not known */
@@ -57,9 +57,12 @@ static size_t list_cores(const char *root, const struct cpu_view *v, struct core
     struct cpu_mask seen;
     size_t n = 0;
     cpu_mask_clear(&seen);
-    for (int cpu = CPU_LIMIT - 1; cpu >= 0; cpu--) {
-        int core = cpu_usable(v, cpu) ? cpu_core_in(v, root, cpu) : cpu;
-        if (!cpu_usable(v, cpu) || cpu_mask_has(&seen, core))
+    for (int i = (CPU_QUIETEST + 1) * CPU_LIMIT - 1; i >= 0; i--) {
+        int cpu = i % CPU_LIMIT;
+        if (!cpu_usable(v, cpu) || cpu_quietness(v, cpu) != i / CPU_LIMIT)
+            continue;
+        int core = cpu_core_in(v, root, cpu);
+        if (cpu_mask_has(&seen, core))
             continue;
         cpu_mask_add(&seen, core);
         out[n++] = (struct core){.cpu = cpu,

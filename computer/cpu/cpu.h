@@ -92,21 +92,35 @@ void cpu_mask_format_hex(const struct cpu_mask *m, char *out, size_t size);
 /* The logical CPUs, as the kernel shows them. */
 struct cpu_view {
     struct cpu_mask present, online;
-    struct cpu_mask allowed;  /* to this process: affinity and cpuset */
+    struct cpu_mask allowed;  /* to this process: affinity and cpuset; isolated ones, too, unless these restrict it */
     struct cpu_mask big;      /* hybrid parts: the performance cores; otherwise empty */
     struct cpu_mask isolated; /* since boot (isolcpus): no process gets there that does not request it */
+    struct cpu_mask tickless; /* since boot (nohz_full) */
     const int *core; /* of each CPU the first one of its core, as measured (computer/cpu/core_pairs.h), kept by who put
                         it there; NULL: as sysfs says */
 };
 /*
- * Fills the view from `root` ("/sys", or a folder laid out like it) and the calling thread's affinity. What sysfs does
- * not show (a container without it) is taken to be what the affinity allows.
+ * Fills the view from `root` ("/sys", or a folder laid out like it) and the calling thread's affinity, which it changes
+ * for a moment if there are isolated CPUs. What sysfs does not show (a container without it) is taken to be what the
+ * affinity allows.
  */
 void cpu_view_read(const char *root, struct cpu_view *out);
 
 /*
- * The CPU to measure on: `wanted`, or for -1 the highest-numbered CPU that is online and allowed (low numbers serve
- * more interrupts), of the performance cores where there are two kinds. Returns MACHINE_OK and sets *cpu, or
+ * Isolated CPUs are absent from the affinity of a process until somebody sets it. `reach`: the CPUs that it gets if it
+ * requests all, which is what its cpuset holds. If its affinity excludes none of these but isolated ones, these are
+ * allowed, too; if it excludes others or includes an isolated one, somebody has chosen it (taskset), and it holds.
+ */
+void cpu_view_widen(struct cpu_view *v, const struct cpu_mask *reach);
+
+/* How quiet a CPU is since boot: 2 isolated, 1 tickless, 0 neither. */
+enum { CPU_QUIETEST = 2 };
+int cpu_quietness(const struct cpu_view *v, int cpu);
+
+/*
+ * The CPU to measure on: `wanted`, or for -1, of the CPUs that are online and allowed, one of the quietest, of these
+ * the highest-numbered (low numbers serve more interrupts); of the performance cores if there are two kinds. Returns
+ * MACHINE_OK and sets *cpu, or
  * MACHINE_BAD_INPUT with *err telling which of the three it was: not existing, offline, not allowed.
  */
 int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_error *err);
@@ -128,6 +142,8 @@ int cpu_core_in(const struct cpu_view *v, const char *root, int cpu);
 int cpu_package_of(const char *root, int cpu);
 /* The die of a CPU in its package; 0 where sysfs does not say. */
 int cpu_die_of(const char *root, int cpu);
+/* The number of the first CPU of those that share the third-level cache with a CPU; -1 where sysfs does not say. */
+int cpu_l3_of(const char *root, int cpu);
 /* The number of the cluster of a CPU: cores that share a second-level cache (Linux, admin-guide/cputopology.rst); -1
  * where sysfs does not say. */
 int cpu_cluster_of(const char *root, int cpu);
@@ -135,9 +151,9 @@ int cpu_cluster_of(const char *root, int cpu);
 /*
  * One usable logical CPU of each kind of core that sysfs tells apart: P, E and LP-E cores of hybrid parts, packages and
  * dies, and cores that are favoured (a higher highest_perf of CPPC, or cpuinfo_max_freq, than others of their kind and
- * die). The highest-numbered one of each, in falling order; with `every`, of every core, whether others are like it or
- * not, in the order of the CPUs' numbers, with its cluster where a die has several. Returns how many, at most `max`; 0:
- * out of memory.
+ * die). Of each the one that cpu_choose() prefers, the quietest first, in falling order; with `every`, of every core,
+ * whether others are like it or not, in the order of the CPUs' numbers, with its cluster where a die has several.
+ * Returns how many, at most `max`; 0: out of memory.
  */
 size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, struct core_kind *out, size_t max);
 

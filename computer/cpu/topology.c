@@ -206,6 +206,38 @@ bool cpu_read_list(const char *root, struct cpu_mask *out, const char *path, ...
     return read;
 }
 
+int cpu_quietness(const struct cpu_view *v, int cpu)
+{
+    return cpu_mask_has(&v->isolated, cpu) ? CPU_QUIETEST : cpu_mask_has(&v->tickless, cpu);
+}
+
+void cpu_view_widen(struct cpu_view *v, const struct cpu_mask *reach)
+{
+    struct cpu_mask more;
+    cpu_mask_clear(&more);
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        bool allowed = cpu_mask_has(&v->allowed, cpu), isolated = cpu_mask_has(&v->isolated, cpu);
+        if (!cpu_mask_has(&v->online, cpu) || !cpu_mask_has(reach, cpu))
+            continue;
+        if (allowed == isolated)
+            return;
+        if (isolated)
+            cpu_mask_add(&more, cpu);
+    }
+    CPU_OR_S(sizeof more, v->allowed.set, v->allowed.set, more.set);
+}
+
+/* The kernel cuts a request down to what the cpuset holds (sched_setaffinity(2)). */
+static void request_isolated(struct cpu_view *v)
+{
+    struct cpu_mask reach;
+    if (cpu_mask_count(&v->isolated) == 0 || cpu_set_affinity(&v->online) != 0)
+        return;
+    bool known = cpu_get_affinity(&reach) == 0;
+    if (cpu_set_affinity(&v->allowed) == 0 && known)
+        cpu_view_widen(v, &reach);
+}
+
 void cpu_view_read(const char *root, struct cpu_view *out)
 {
     out->core = NULL;
@@ -215,10 +247,12 @@ void cpu_view_read(const char *root, struct cpu_view *out)
     cpu_read_list(root, &out->online, "devices/system/cpu/online");
     cpu_read_list(root, &out->big, "devices/cpu_core/cpus");
     cpu_read_list(root, &out->isolated, "devices/system/cpu/isolated");
+    cpu_read_list(root, &out->tickless, "devices/system/cpu/nohz_full");
     if (cpu_mask_count(&out->online) == 0)
         out->online = out->allowed;
     if (cpu_mask_count(&out->present) == 0)
         out->present = out->online;
+    request_isolated(out);
 }
 
 bool cpu_usable(const struct cpu_view *v, int cpu)
@@ -243,14 +277,17 @@ int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *
 
 static int choose_default(const struct cpu_view *v, int *cpu, struct machine_error *err)
 {
-    for (int big = cpu_mask_count(&v->big) > 0; big >= 0; big--) {
-        for (int c = CPU_LIMIT - 1; c >= 0; c--) {
-            if (cpu_usable(v, c) && (!big || cpu_mask_has(&v->big, c))) {
-                *cpu = c;
-                return MACHINE_OK;
-            }
+    int best = -1, most = -1;
+    for (int c = CPU_LIMIT - 1; c >= 0; c--) {
+        int merit = (CPU_QUIETEST + 1) * cpu_mask_has(&v->big, c) + cpu_quietness(v, c);
+        if (cpu_usable(v, c) && merit > most) {
+            best = c;
+            most = merit;
         }
     }
+    *cpu = best;
+    if (best >= 0)
+        return MACHINE_OK;
     return cpu_refuse(v, err, "", "no CPU is both online and allowed to this process");
 }
 
@@ -264,12 +301,6 @@ int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_er
         char remedy[100];
         snprintf(remedy, sizeof remedy, "as root: echo 1 > /sys/devices/system/cpu/cpu%d/online; ", wanted);
         return cpu_refuse(v, err, remedy, "CPU %d is offline", wanted);
-    }
-    if (!cpu_mask_has(&v->allowed, wanted) && cpu_mask_has(&v->isolated, wanted)) {
-        char remedy[100];
-        snprintf(remedy, sizeof remedy, "run it with taskset -c %d; ", wanted);
-        return cpu_refuse(v, err, remedy,
-                          "CPU %d is isolated (isolcpus), so that this process is not allowed there by itself", wanted);
     }
     if (!cpu_mask_has(&v->allowed, wanted)) {
         return cpu_refuse(v, err, "widen it with taskset or the cgroup's cpuset; ",
@@ -308,6 +339,17 @@ int cpu_core_in(const struct cpu_view *v, const char *root, int cpu)
 int cpu_package_of(const char *root, int cpu)
 {
     return (int)cpu_read_number(root, 0, "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+}
+
+int cpu_l3_of(const char *root, int cpu)
+{
+    struct cpu_mask sharing;
+    int first = 0;
+    if (!cpu_read_list(root, &sharing, "devices/system/cpu/cpu%d/cache/index3/shared_cpu_list", cpu))
+        return -1;
+    while (!cpu_mask_has(&sharing, first))
+        first++;
+    return first;
 }
 
 int cpu_cluster_of(const char *root, int cpu)

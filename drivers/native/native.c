@@ -30,6 +30,7 @@ void native_info(const struct native *s, struct machine_info *out)
         .energy_cores = !s->prepared       ? 0
                         : s->energy.of_die ? s->active_in_die
                                            : s->active_in_package,
+        .order = s->order,
         .cores = s->cores,
         .usable_cores = s->usable_cores,
         .core = s->cores_measured ? s->core : NULL,
@@ -280,6 +281,23 @@ void native_close(struct machine *m)
     m->state = NULL;
 }
 
+/* Keeps the longest order of CPUs, and notes that dies took turns. */
+static void note_order(struct native *s, const struct cpu_corunners *chosen)
+{
+    char order[sizeof s->order] = "";
+
+    text_list_add(order, sizeof order, ",", "%d", s->cpu);
+    for (size_t i = 0; i < chosen->n; i++)
+        text_list_add(order, sizeof order, ",", "%d", chosen->cpus[i]);
+    if (chosen->active >= s->ordered) {
+        s->ordered = chosen->active;
+        memcpy(s->order, order, sizeof order);
+    }
+    if (chosen->parts > 1)
+        native_note(s, "active cores are on %u dies or third-level caches in turn: CPUs %.100s%s", chosen->parts, order,
+                    strlen(order) > 100 ? "..." : "");
+}
+
 int native_pick_corunners(struct native *s, const struct cpu_view *view, native_can_run *can_run,
                           struct payload *corunner, struct cpu_corunners *chosen, struct machine_error *err)
 {
@@ -293,6 +311,7 @@ int native_pick_corunners(struct native *s, const struct cpu_view *view, native_
     s->active_in_package = chosen->in_package;
     s->active_in_die = chosen->in_die;
     s->cores = chosen->cores;
+    note_order(s, chosen);
     return MACHINE_OK;
 }
 
@@ -333,8 +352,13 @@ static int choose_cpu(struct native *s, struct cpu_view *view, struct machine_er
 {
     native_view(s, view);
     int status = active_cores_measured(view, &s->setup, &s->cpu, err);
+    s->allowed = view->allowed;
     if (status == MACHINE_OK) {
         cpu_mask_add(&s->used, s->cpu);
+        if (cpu_quietness(view, s->cpu) > 0)
+            native_note(s, "CPU %d is %s since boot%s", s->cpu,
+                        cpu_mask_has(&view->isolated, s->cpu) ? "isolated (isolcpus)" : "tickless (nohz_full)",
+                        active_cores_wanted(&s->setup) == -1 ? ", the default for that; --cpu takes others" : "");
     } else if (cpu_mask_has(&s->used, active_cores_wanted(&s->setup))) {
         text_list_add(err->text, sizeof err->text, ", ", "but was usable when the measurement began");
         status = err->status = MACHINE_FAILED;

@@ -48,6 +48,9 @@ struct native {
     struct walks walks;       /* of kernels that ran so far; freed with the machine */
     unsigned active_cores;
     unsigned active_in_package, active_in_die; /* of those, with the measured one */
+    char order[400];                           /* CPUs in the order in which they became active when most were */
+    unsigned ordered;                          /* how many those were */
+    struct cpu_mask allowed;                   /* when it was prepared: pinned, it sees its CPU only */
     struct pinning pinning;
     struct corunners *corunners;
     struct sampling_lane lanes[NATIVE_LANES_MAX];

@@ -143,8 +143,7 @@ static int other_cpu(const struct native *s)
     int sibling = -1;
     native_view(s, &view);
     const int core = cpu_core_in(&view, s->sys, s->cpu);
-    if (s->pinning.entered)
-        view.allowed = s->pinning.affinity;
+    view.allowed = s->allowed;
     for (int away = 1; away < CPU_LIMIT; away++)
         for (int sign = -1; sign <= 1; sign += 2) {
             const int cpu = s->cpu + sign * away;
