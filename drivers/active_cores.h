@@ -26,10 +26,10 @@ struct cpu_corunners {
  * Picks a logical CPU of each of the setup's active_cores - 1 other physical cores (0: of all): where the setup lists
  * CPUs, of those, in its order; else first those of the same kind and package as `cpu`, which is measured; of these the
  * quietest (cpu_quietness()); of these one of each die or third-level cache in turn, in order of their numbers, so that
- * n active cores are spread over the package, as the published limits count them. Hyper-threads of active cores are left
- * idle, unless the setup requests siblings: then all that may be used follow. Returns MACHINE_OK, MACHINE_BAD_INPUT when
- * there are fewer cores (the limit is in err->text) or the list holds a CPU that cannot be used, one twice, or, without
- * siblings, two of one core; or MACHINE_FAILED when out of memory.
+ * n active cores are spread over the package, as the published limits count them. Hyper-threads of active cores are
+ * left idle, unless the setup requests siblings: then all that may be used follow. Returns MACHINE_OK,
+ * MACHINE_BAD_INPUT when there are fewer cores (the limit is in err->text) or the list holds a CPU that cannot be
+ * used, one twice, or, without siblings, two of one core; or MACHINE_FAILED when out of memory.
  */
 int active_cores_pick(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
                       struct cpu_corunners *out, struct machine_error *err);

@@ -143,7 +143,8 @@ static int other_cpu(const struct native *s)
     int sibling = -1;
     native_view(s, &view);
     const int core = cpu_core_in(&view, s->sys, s->cpu);
-    view.allowed = s->allowed;
+    if (s->pinning.entered) /* isolated CPUs were allowed, but not by the affinity */
+        CPU_OR_S(sizeof view.allowed, view.allowed.set, s->pinning.affinity.set, s->allowed.set);
     for (int away = 1; away < CPU_LIMIT; away++)
         for (int sign = -1; sign <= 1; sign += 2) {
             const int cpu = s->cpu + sign * away;
