@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
@@ -76,6 +77,20 @@ static int place_check(const struct options *o)
     return DONE;
 }
 
+/* The CPUs of another machine: those that are online, or else those that its files know; without any, CPU 0. */
+static void list_cpus_of(const char *sys, struct cpu_view *view)
+{
+    if (!cpu_read_list(sys, &view->online, "devices/system/cpu/online"))
+        for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+            char path[ROOT_MAX + 40];
+            snprintf(path, sizeof path, "%.190s/devices/system/cpu/cpu%d", sys, cpu);
+            if (cpu == 0 || access(path, F_OK) == 0)
+                cpu_mask_add(&view->online, cpu);
+        }
+    if (!cpu_read_list(sys, &view->present, "devices/system/cpu/present"))
+        view->present = view->online;
+}
+
 int measured_cpu(const struct options *o, const char *sys, int *cpu, struct machine_error *err)
 {
     struct cpu_view view;
@@ -83,8 +98,11 @@ int measured_cpu(const struct options *o, const char *sys, int *cpu, struct mach
     const struct machine_setup setup = {
         .cpu = o->cpu.given ? (int)o->cpu.value : -1, .cpus = o->n_cpus > 0 ? &first : NULL, .n_cpus = o->n_cpus > 0};
     cpu_view_read(sys, &view);
-    if (o->sysroot != NULL)
-        view.allowed = view.online; /* the CPUs allowed to this process say nothing about that machine */
+    if (o->sysroot != NULL) {
+        /* the CPUs allowed to this process say nothing about that machine */
+        list_cpus_of(sys, &view);
+        view.allowed = view.online;
+    }
     return active_cores_measured(&view, &setup, cpu, err);
 }
 

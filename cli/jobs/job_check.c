@@ -76,14 +76,16 @@ static int check_read(struct check *c)
 {
     struct machine_error error;
     struct counting counting = {.seconds = c->o->profile.seconds.given ? c->o->profile.seconds.value : CHECK_SECONDS};
+    const char *root = c->o->sysroot != NULL ? c->o->sysroot : "";
     int cpu, status = choose_checked_cpu(c->o, &cpu);
     if (status != DONE)
         return status;
     pairs_begin(c);
     pairs_measure(c);
-    progress_begin(&counting.progress, c->o->quiet);
-    status = environment_read(c->o->sysroot != NULL ? c->o->sysroot : "", cpu, counting.seconds, check_on_progress,
-                              &counting, &c->environment, &error);
+    if (environment_is_files(root))
+        counting.seconds = 0;
+    progress_begin(&counting.progress, c->o->quiet || counting.seconds == 0);
+    status = environment_read(root, cpu, counting.seconds, check_on_progress, &counting, &c->environment, &error);
     progress_end(&counting.progress);
     if (status != MACHINE_OK)
         return complain_of_machine(c->o->sysroot != NULL ? "--sysroot" : "--check", &error);

@@ -120,6 +120,7 @@ struct environment {
     int cpu;
     bool root;      /* uid 0 looked */
     double seconds; /* counted for so long */
+    bool files;     /* read from files of a computer, in which nothing can be counted */
     struct fact fact[ENV_FACTS];
     char command_line[ENVIRONMENT_LINE]; /* ENV_CMDLINE, which may be longer than a fact; "": not readable */
     struct cpu_mask siblings, online, isolated, nohz_full, workqueue, writeback, default_affinity;
@@ -184,5 +185,8 @@ char *environment_cgroup_of(char *groups, const char *controller);
 int environment_read(const char *root, int cpu, double seconds, int (*stop)(void *data), void *data,
                      struct environment *out, struct machine_error *err);
 void environment_free(struct environment *e);
+/* Returns whether below this root are files of a computer, a bundle's, and not what its kernel shows: counting there
+ * would be waiting. */
+bool environment_is_files(const char *root);
 /* The facts alone, in a fraction of a millisecond: no lists, nothing counted. For the snapshot. */
 void environment_read_facts(const char *root, int cpu, struct environment *out);

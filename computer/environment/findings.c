@@ -142,7 +142,7 @@ static void print_end(FILE *out, const struct environment *e, const struct findi
              kind[FINDING_LIMITS], kind[FINDING_LIMITS] == 1 ? "limits" : "limit", kind[FINDING_UNKNOWN],
              quiet[0] ? quiet : "nothing");
     wrap(out, line, 0, 0, width);
-    if (changed > 0) {
+    if (changed > 0 && !e->files) {
         snprintf(line, sizeof line,
                  e->root ? "With a measurement, --quiet-machine changes %zu of them for the run, as far as permitted."
                          : "Run as root, --quiet-machine with a measurement would change %zu of them for the run; "
@@ -155,9 +155,11 @@ static void print_end(FILE *out, const struct environment *e, const struct findi
 void environment_print(FILE *out, const struct environment *e, const struct findings *f, unsigned width)
 {
     fprintf(out, "Environment of CPU %d", e->cpu);
-    if (e->seconds > 0)
+    if (e->files)
+        fputs(" by its files, in which nothing can be counted", out);
+    else if (e->seconds > 0)
         fprintf(out, ", counted for %.3g s", e->seconds);
-    fprintf(out, "%s\n", e->root ? "" : ", as an unprivileged user");
+    fprintf(out, "%s\n", e->root || e->files ? "" : ", as an unprivileged user");
     if (f->n > 0 && f->list[0].kind == FINDING_DISTURBS)
         wrap(out,
              "(first column: the share of the time, or of the result, that it may disturb; ~ estimated, ? unknown)", 0,

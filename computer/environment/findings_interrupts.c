@@ -48,16 +48,10 @@ static void look_at_nohz_full(const struct environment *e, struct finding *f)
     }
 }
 
-/* Neither time nor timer went on: files of a computer (a bundle), in which nothing can have been counted. */
-static bool stands_still(const struct environment *e)
-{
-    return isnan(e->steal) && !(e->timer_hz > 0);
-}
-
 /* An idle CPU has few ticks, a measured one is busy: CONFIG_HZ of them. */
 static void look_at_tick(const struct environment *e, struct finding *f)
 {
-    bool counted = isfinite(e->timer_hz) && !stands_still(e);
+    bool counted = isfinite(e->timer_hz);
     double rate = counted ? fmax(e->timer_hz, (double)e->config_hz) : (double)e->config_hz;
     if (e->config_hz > 0)
         findings_see(f, "CONFIG_HZ is %ld", e->config_hz);
@@ -202,10 +196,6 @@ static void look_at_irqs(const struct environment *e, struct finding *f)
             sum += e->irqs[i].counted;
             kinds += e->irqs[i].counted > 0;
         }
-    }
-    if (sum == 0 && stands_still(e)) {
-        findings_not_counted(e, f, "/proc/interrupts: which interrupts hit the CPU");
-        return;
     }
     if (sum == 0) {
         findings_see(f, "/proc/interrupts: nothing but the timer in %.3g s", e->seconds);

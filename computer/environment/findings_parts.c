@@ -50,7 +50,9 @@ void findings_not_counted(const struct environment *e, struct finding *f, const 
         snprintf(f->why, sizeof f->why, "/proc does not show it here");
     } else {
         findings_see(f, "%s was not counted", what);
-        snprintf(f->why, sizeof f->why, "counting was interrupted, or lasts 0 s");
+        snprintf(f->why, sizeof f->why, "%s",
+                 e->files ? "these are files of a computer: check on it to count"
+                          : "counting was interrupted, or lasts 0 s");
     }
 }
 

@@ -32,6 +32,16 @@ static bool cpu_known(const struct tree *t, int cpu)
     return tree_exists(t, "proc/stat"); /* a container may not show /sys */
 }
 
+bool environment_is_files(const char *root)
+{
+    struct tree t;
+    if (tree_open(root, &t) != 0)
+        return false;
+    bool files = t.inside && !tree_is_live(&t);
+    tree_close(&t);
+    return files;
+}
+
 static int open_for(const char *root, int cpu, struct tree *t, struct machine_error *err)
 {
     if (tree_open(root, t) != 0)
@@ -39,7 +49,11 @@ static int open_for(const char *root, int cpu, struct tree *t, struct machine_er
                             "%.300s: cannot be opened: %s", root, strerror(errno));
     if (cpu_known(t, cpu))
         return MACHINE_OK;
+    bool any = tree_exists(t, "sys/devices/system/cpu") || tree_exists(t, "proc/stat");
     tree_close(t);
+    if (!any)
+        return machine_fail(err, MACHINE_BAD_INPUT, "name a directory with a machine's sys, proc, dev and run",
+                            "%.300s: it has neither sys/devices/system/cpu nor proc/stat", root);
     return machine_fail(err, MACHINE_BAD_INPUT, "",
                         "no CPU %d: neither %.100s/sys/devices/system/cpu nor %.100s/proc lists it", cpu, root, root);
 }
@@ -61,6 +75,7 @@ int environment_read(const char *root, int cpu, double seconds, int (*stop)(void
     int status = open_for(root, cpu, &t, err);
     if (status != MACHINE_OK)
         return status;
+    out->files = t.inside && !tree_is_live(&t) && !(seconds > 0);
     environment_facts_read(&t, true, out);
     environment_count(&t, seconds, stop, data, out);
     tree_close(&t);

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "util/list.h"
@@ -51,6 +53,16 @@ int tree_open(const char *root, struct tree *t)
     t->inside = root[0] != '\0' && strcmp(root, "/") != 0;
     t->fd = open(t->inside ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     return t->fd >= 0 ? 0 : -1;
+}
+
+bool tree_is_live(const struct tree *t)
+{
+    struct statfs s;
+    int fd = open_at(t, "proc", O_PATH | O_DIRECTORY);
+    bool live = fd >= 0 && fstatfs(fd, &s) == 0 && s.f_type == PROC_SUPER_MAGIC;
+    if (fd >= 0)
+        close(fd);
+    return live;
 }
 
 int tree_below(const struct tree *t, const char *path, struct tree *out)

@@ -16,6 +16,8 @@ struct tree {
 
 /* Opens the folder, "" for "/"; 0, or -1 with errno. */
 int tree_open(const char *root, struct tree *t);
+/* Returns whether its proc is what a kernel shows (of this computer, or of a container), and no copy. */
+bool tree_is_live(const struct tree *t);
 /* A folder in it as the root of its own. */
 int tree_below(const struct tree *t, const char *path, struct tree *out);
 void tree_close(struct tree *t);

@@ -343,9 +343,15 @@ TEST(test_what_stands_still)
     computer_findings(&c, &f);
     assert_int_equal(must_find(&f, "irqs")->kind, FINDING_QUIET);
     findings_free(&f);
-    c.e.steal = NAN;
+    c.e.steal = c.e.timer_hz = NAN;
+    c.e.seconds = 0;
+    c.e.files = c.e.tasks_hidden = true;
     computer_findings(&c, &f);
-    assert_int_equal(must_find(&f, "irqs")->kind, FINDING_UNKNOWN);
+    static const char *const ids[] = {"irqs", "kernel-threads", "processes"};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        assert_int_equal(must_find(&f, ids[i])->kind, FINDING_UNKNOWN);
+        assert_string_equal(must_find(&f, ids[i])->why, "these are files of a computer: check on it to count");
+    }
     assert_string_equal(must_find(&f, "tick")->seen, "CONFIG_HZ is 250");
     findings_free(&f);
 }
