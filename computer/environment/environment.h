@@ -33,10 +33,13 @@ struct fact {
     X(MAX_KHZ, "sys/devices/system/cpu/cpu%d/cpufreq/scaling_max_freq")                                                \
     X(LOWEST_KHZ, "sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_min_freq")                                             \
     X(HIGHEST_KHZ, "sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq")                                            \
+    X(BASE_KHZ, "sys/devices/system/cpu/cpu%d/cpufreq/base_frequency")                                                 \
+    X(NOMINAL_MHZ, "sys/devices/system/cpu/cpu%d/acpi_cppc/nominal_freq")                                              \
     X(EPP, "sys/devices/system/cpu/cpu%d/cpufreq/energy_performance_preference")                                       \
     X(POLICY_BOOST, "sys/devices/system/cpu/cpu%d/cpufreq/boost")                                                      \
     X(NO_TURBO, "sys/devices/system/cpu/intel_pstate/no_turbo")                                                        \
     X(BOOST, "sys/devices/system/cpu/cpufreq/boost")                                                                   \
+    X(MAX_PERF_PCT, "sys/devices/system/cpu/intel_pstate/max_perf_pct")                                                \
     X(PSTATE_STATUS, "sys/devices/system/cpu/intel_pstate/status")                                                     \
     X(IDLE_DRIVER, "sys/devices/system/cpu/cpuidle/current_driver")                                                    \
     X(SMT_CONTROL, "sys/devices/system/cpu/smt/control")                                                               \
@@ -149,10 +152,11 @@ struct environment {
     bool cpuinfo_known; /* flags were read from proc/cpuinfo: */
     bool hypervisor;    /* ... this one */
     char hypervisor_name[40];
-    bool hwp;             /* likewise */
-    char microcode[24];   /* revision, of sysfs or else of proc/cpuinfo: "0x2b000590"; "": not known */
-    unsigned microcodes;  /* different revisions among the CPUs; 0: not known */
-    char mitigations[64]; /* the kernel command line's word; "default": none there; "": not readable */
+    double base_khz;       /* the frequency that the processor is named for; NaN: not known */
+    const char *base_from; /* who says so; static text */
+    char microcode[24];    /* revision, of sysfs or else of proc/cpuinfo: "0x2b000590"; "": not known */
+    unsigned microcodes;   /* different revisions among the CPUs; 0: not known */
+    char mitigations[64];  /* the kernel command line's word; "default": none there; "": not readable */
     /* the process's own cgroup */
     char cgroup_cpus[ENVIRONMENT_TEXT]; /* cpuset.cpus.effective; "" unknown */
     double cgroup_quota;                /* of how many CPUs; NaN: none, or unknown */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "computer/cpu/tsc.h"
 #include "computer/environment/environment_parts.h"
 #include "util/list.h"
 #include "util/order.h"
@@ -130,9 +131,16 @@ static void take_flags(char *flags, struct environment *e)
 {
     char *rest = NULL;
     e->cpuinfo_known = true;
-    for (const char *word = strtok_r(flags, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+    for (const char *word = strtok_r(flags, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest))
         e->hypervisor |= strcmp(word, "hypervisor") == 0;
-        e->hwp |= strcmp(word, "hwp") == 0;
+}
+
+/* Keeps a base frequency, which no processor has below 100 MHz: a hypervisor may fill in anything. */
+static void take_base(double khz, const char *from, struct environment *e)
+{
+    if (isnan(e->base_khz) && khz >= 1e5) {
+        e->base_khz = khz;
+        e->base_from = from;
     }
 }
 
@@ -146,6 +154,15 @@ static unsigned different_revisions(unsigned *revision, size_t n)
     return different;
 }
 
+/* "Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz"; AMD's names have no frequency. */
+static void take_brand(const char *brand, struct environment *e)
+{
+    double ghz;
+    const char *at = strstr(brand, "@ ");
+    if (at != NULL && sscanf(at, "@ %lfGHz", &ghz) == 1)
+        take_base(1e6 * ghz, "its name", e);
+}
+
 /* Takes the text apart. */
 static void take_cpuinfo(char *text, struct environment *e)
 {
@@ -156,8 +173,11 @@ static void take_cpuinfo(char *text, struct environment *e)
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
         char *flags = e->cpuinfo_known ? NULL : cpu_info_value(line, "flags");
         const char *microcode = cpu_info_value(line, "microcode");
+        const char *brand = cpu_info_value(line, "model name");
         if (flags != NULL)
             take_flags(flags, e);
+        if (brand != NULL)
+            take_brand(brand, e);
         if (microcode != NULL && e->microcode[0] == '\0')
             plain_text(microcode, e->microcode, sizeof e->microcode);
         if (microcode != NULL && revision != NULL && n < most)
@@ -170,9 +190,12 @@ static void take_cpuinfo(char *text, struct environment *e)
 static void read_cpuinfo(const struct tree *t, bool all, struct environment *e)
 {
     char first[FIRST_CPU_SIZE], *text = all ? tree_whole(t, "proc/cpuinfo") : first;
+    const char *origin;
     struct cpu_leaves leaves;
     struct cpu_identity id;
-    e->cpuinfo_known = e->hypervisor = e->hwp = false;
+    e->cpuinfo_known = e->hypervisor = false;
+    take_base(strtod(e->fact[ENV_BASE_KHZ].text, NULL), "base_frequency", e);
+    take_base(1e3 * strtod(e->fact[ENV_NOMINAL_MHZ].text, NULL), "acpi_cppc/nominal_freq", e);
     if (text != NULL && (all || tree_text(t, "proc/cpuinfo", first, sizeof first) > 0))
         take_cpuinfo(text, e);
     if (all)
@@ -183,6 +206,8 @@ static void read_cpuinfo(const struct tree *t, bool all, struct environment *e)
         cpu_read_leaves(&leaves);
         cpu_identify(&leaves, &id);
         plain_text(id.hypervisor_name, e->hypervisor_name, sizeof e->hypervisor_name);
+        take_base(1e3 * (leaves.frequency.eax & 0xffff), "CPUID 16H", e);
+        take_base(1e-3 * tsc_declared_hz(&leaves, &origin), "the TSC", e);
     }
     if (e->hypervisor_name[0] == '\0' && e->hypervisor)
         plain_text(e->fact[ENV_HYPERVISOR_TYPE].text, e->hypervisor_name, sizeof e->hypervisor_name);

@@ -1,27 +1,75 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who chooses the frequency, within which limits, and who else uses the core. */
+#include <errno.h>
 #include <math.h>
 
 #include "computer/environment/findings_parts.h"
 
-/* The part of the highest frequency that lies below `khz`. */
-static double lost_below(const struct environment *e, double khz)
+#define IMPLAUSIBLE_KHZ 7e6 /* above what any x86 processor is sold for: 6.2 GHz (Core i9-14900KS) */
+
+/*
+ * The highest frequency that cpufreq tells; NaN: none, or it cannot be right: firmware tables and hypervisors fill in
+ * anything. A driver that does not know turbo tells the base frequency, or 1 MHz more (Linux,
+ * Documentation/admin-guide/pm/intel_pstate.rst, "intel_pstate vs acpi-cpufreq"), but none less.
+ */
+static double highest_khz(const struct environment *e)
 {
-    return 1 - khz / findings_number(e, ENV_HIGHEST_KHZ);
+    double khz = findings_number(e, ENV_HIGHEST_KHZ);
+    bool below = khz < 0.95 * e->base_khz; /* NaN: not known */
+    return khz > 0 && khz <= IMPLAUSIBLE_KHZ && !below ? khz : NAN;
 }
 
-/* V 5.1.1, figure 5-1: under powersave a core climbs from 1.2 to 3.5 GHz, step by step, while it is measured. */
+static void look_at_highest_frequency(const struct environment *e, struct finding *f)
+{
+    if (!findings_shows(e, f, ENV_HIGHEST_KHZ))
+        return;
+    if (e->base_khz > 0)
+        findings_see(f, "base frequency, by %s: %.2f GHz", e->base_from, e->base_khz * 1e-6);
+    if (isnan(highest_khz(e)))
+        findings_limits(f, "implausible, as firmware or hypervisors fill it in: frequencies are measured, and nothing "
+                           "here is judged by it; only --fixed-frequency cannot go beyond it");
+}
+
+/* The part of the highest frequency that lies below `khz`; NaN: not known. */
+static double lost_below(const struct environment *e, double khz)
+{
+    return 1 - khz / highest_khz(e);
+}
+
+/*
+ * The driver leaves the frequency to the processor, which only takes hints and limits: intel_pstate in active mode with
+ * HWP, amd-pstate in active mode. Both have an energy_performance_preference then (Linux,
+ * Documentation/admin-guide/pm/intel_pstate.rst, "Active Mode With HWP"; amd-pstate.rst, "Active Mode").
+ */
+static bool processor_chooses(const struct environment *e)
+{
+    return e->fact[ENV_EPP].error != ENOENT &&
+           (findings_is(e, ENV_DRIVER, "intel_pstate") || findings_is(e, ENV_DRIVER, "amd-pstate-epp") ||
+            findings_is(e, ENV_DRIVER, "amd_pstate_epp"));
+}
+
+/* V 5.1.1, figure 5-1: under powersave of intel_pstate a core climbs from 1.2 to 3.5 GHz, step by step, while it is
+ * measured. As a governor of other drivers, powersave is the lowest frequency (cpufreq.rst, "powersave"). */
 static void look_at_governor(const struct environment *e, struct finding *f)
 {
     if (!findings_shows(e, f, ENV_GOVERNOR) || findings_is(e, ENV_GOVERNOR, "performance"))
         return;
+    bool powersave = findings_is(e, ENV_GOVERNOR, "powersave");
+    if (powersave && processor_chooses(e)) {
+        findings_see(f, "with this driver the processor chooses, and the preference (epp) counts");
+        return;
+    }
     double lowest = findings_number(e, ENV_LOWEST_KHZ);
-    if (findings_number(e, ENV_HIGHEST_KHZ) > 0) {
-        findings_see(f, "it may choose %.2f to %.2f GHz", lowest * 1e-6, findings_number(e, ENV_HIGHEST_KHZ) * 1e-6);
+    if (highest_khz(e) > 0) {
+        findings_see(f, "it may choose %.2f to %.2f GHz", lowest * 1e-6, highest_khz(e) * 1e-6);
         findings_estimated(f, lost_below(e, lowest));
     }
-    findings_disturbs(f, "the kernel adapts the frequency to the load: a core speeds up step by step while it is "
-                         "measured, and these steps look like the processor's own");
+    if (powersave && e->fact[ENV_DRIVER].error == 0 && !findings_is(e, ENV_DRIVER, "intel_pstate"))
+        findings_disturbs(f, "with this driver it keeps the CPU at its lowest frequency, whatever runs: license levels "
+                             "above that are invisible");
+    else
+        findings_disturbs(f, "the kernel adapts the frequency to the load: a core speeds up step by step while it is "
+                             "measured, and these steps look like the processor's own");
     findings_write_fact(e, f, ENV_GOVERNOR, "performance");
 }
 
@@ -71,8 +119,8 @@ static void look_at_epp(const struct environment *e, struct finding *f)
 {
     if (!findings_shows(e, f, ENV_EPP))
         return;
-    if (e->hwp)
-        findings_see(f, "HWP: the processor chooses");
+    if (processor_chooses(e))
+        findings_see(f, "the processor chooses the frequency by it");
     if (findings_is(e, ENV_EPP, "performance") || findings_is(e, ENV_EPP, "0"))
         return;
     findings_disturbs(
@@ -80,19 +128,26 @@ static void look_at_epp(const struct environment *e, struct finding *f)
     findings_write_fact(e, f, ENV_EPP, "performance");
 }
 
+/* Global limits are in force besides those of each CPU (intel_pstate.rst, "Coordination of P-State Limits"). */
 static void look_at_frequency_limits(const struct environment *e, struct finding *f)
 {
+    static const char why[] = "the CPU is kept below its highest frequency, and license levels above that limit are "
+                              "invisible";
+    double most = findings_number(e, ENV_MAX_KHZ), percent = findings_number(e, ENV_MAX_PERF_PCT);
     if (!findings_has(e, f, ENV_MAX_KHZ) || !findings_has(e, f, ENV_HIGHEST_KHZ))
         return;
-    double most = findings_number(e, ENV_MAX_KHZ), highest = findings_number(e, ENV_HIGHEST_KHZ);
     findings_see_fact(e, f, ENV_MAX_KHZ);
-    if (!(most < highest))
-        return;
-    findings_see(f, "the processor goes up to %.2f GHz", highest * 1e-6);
-    findings_disturbs(f,
-                      "the CPU is kept below its highest frequency, and license levels above that limit are invisible");
-    findings_counted(f, lost_below(e, most));
-    findings_write_fact(e, f, ENV_MAX_KHZ, e->fact[ENV_HIGHEST_KHZ].text);
+    if (most < highest_khz(e)) {
+        findings_see(f, "the processor goes up to %.2f GHz", highest_khz(e) * 1e-6);
+        findings_disturbs(f, "%s", why);
+        findings_counted(f, lost_below(e, most));
+        findings_write_fact(e, f, ENV_MAX_KHZ, e->fact[ENV_HIGHEST_KHZ].text);
+    } else if (percent < 100) {
+        findings_see_fact(e, f, ENV_MAX_PERF_PCT);
+        findings_disturbs(f, "%s", why);
+        findings_counted(f, 1 - percent / 100);
+        findings_write_fact(e, f, ENV_MAX_PERF_PCT, "100");
+    }
 }
 
 /* Linux, Documentation/ABI/testing/sysfs-devices-system-cpu, thermal_throttle/. */
@@ -216,6 +271,7 @@ const struct finding_rule findings_of_frequency[] = {
     {"turbo", look_at_turbo},
     {"epp", look_at_epp},
     {"frequency-limits", look_at_frequency_limits},
+    {"highest-frequency", look_at_highest_frequency},
     {"thermal", look_at_thermal},
     {"power-cap", look_at_power_cap},
     {"smt", look_at_smt},

@@ -18,6 +18,7 @@ static void clear(int cpu, struct environment *e)
         e->fact[i].error = ENOENT;
     e->irqs_error = e->tasks_error = e->msr_error = ENOENT;
     e->steal = e->busy_here = e->busy_sibling = e->busy_others = e->begun = NAN;
+    e->base_khz = NAN;
     e->timer_hz = e->cgroup_quota = e->thermal_now = e->thermal_boot = NAN;
     e->secure_boot = -1;
 }

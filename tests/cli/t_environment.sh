@@ -25,7 +25,7 @@ put $cpu/isolated 1
 put $cpu/nohz_full 1
 put sys/bus/event_source/devices/cpu/type 4
 put sys/bus/event_source/devices/cpu/rdpmc 1
-put proc/cpuinfo 'flags : hwp'
+put proc/cpuinfo 'flags : fpu'
 put proc/stat 'cpu  0 0 0 0 0 0 0 0 0 0'
 put proc/interrupts '           CPU0       CPU1'
 put proc/sys/kernel/osrelease 6.1.0-test

@@ -92,7 +92,7 @@ TEST_WITH(what_stands_there, renew_tree, NULL)
     assert_int_equal(e.config_hz, 250);
     assert_int_equal(e.secure_boot, 1);
     assert_int_equal(e.msr_error, 0);
-    assert_true(e.cpuinfo_known && e.hwp && !e.hypervisor);
+    assert_true(e.cpuinfo_known && !e.hypervisor && isnan(e.base_khz));
     assert_string_equal(e.hypervisor_name, "");
     assert_string_equal(e.microcode, "0x2b000590");
     assert_int_equal(e.microcodes, 1);
@@ -168,17 +168,38 @@ TEST_WITH(columns_of_online_cpus, renew_tree, NULL)
     environment_free(&e);
 }
 
+/* The base frequency: the CPU's own, before that of firmware, and no nonsense. */
+TEST_WITH(base_frequency, make_own, remove_tree)
+{
+    struct environment e;
+    folder_put_line(*state, "sys/devices/system/cpu/cpu2/acpi_cppc/nominal_freq", "2250");
+    read_tree(*state, &e);
+    assert_true(e.base_khz == 2.25e6);
+    environment_free(&e);
+    folder_put_line(*state, "sys/devices/system/cpu/cpu2/cpufreq/base_frequency", "2400000");
+    read_tree(*state, &e);
+    assert_true(e.base_khz == 2.4e6);
+    assert_string_equal(e.base_from, "base_frequency");
+    environment_free(&e);
+    folder_put_line(*state, "sys/devices/system/cpu/cpu2/cpufreq/base_frequency", "0");
+    read_tree(*state, &e);
+    assert_true(e.base_khz == 2.25e6);
+    environment_free(&e);
+}
+
 TEST_WITH(flags_and_revisions_of_cpuinfo, make_own, remove_tree)
 {
     struct environment e;
     char path[300];
     folder_put(*state, "proc/cpuinfo",
-               "flags : a hypervisor hwp_epp\nmicrocode : 0x10\nflags : hwp\nmicrocode : 0x20\nmicrocode : 0x10\n");
+               "model name : Any CPU @ 2.10GHz\nflags : a hypervisor hwp_epp\nmicrocode : 0x10\nflags : hwp\nmicrocode "
+               ": 0x20\nmicrocode : 0x10\n");
     folder_put_line(*state, "sys/hypervisor/type", "xen");
     in_tree(*state, "sys/devices/system/cpu/cpu2/microcode/version", path);
     assert_int_equal(unlink(path), 0);
     read_tree(*state, &e);
-    assert_true(e.hypervisor && !e.hwp);
+    assert_true(e.hypervisor && e.base_khz == 2.1e6);
+    assert_string_equal(e.base_from, "its name");
     assert_string_equal(e.hypervisor_name, "xen");
     assert_string_equal(e.microcode, "0x10");
     assert_int_equal(e.microcodes, 2);

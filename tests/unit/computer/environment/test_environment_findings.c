@@ -70,8 +70,8 @@ TEST(test_facts)
         const char *change, *undo;
         double cost; /* -1: none */
     } cases[] = {
-        {ENV_GOVERNOR, "powersave", "governor", FINDING_DISTURBS, WRITE("performance", CPU3 "cpufreq/scaling_governor"),
-         WRITE("powersave", CPU3 "cpufreq/scaling_governor"), 1 - 1.0 / 3.7},
+        {ENV_GOVERNOR, "schedutil", "governor", FINDING_DISTURBS, WRITE("performance", CPU3 "cpufreq/scaling_governor"),
+         WRITE("schedutil", CPU3 "cpufreq/scaling_governor"), 1 - 1.0 / 3.7},
         {ENV_GOVERNOR, "x; rm -rf ~", "governor", FINDING_DISTURBS, "", "", 1 - 1.0 / 3.7},
         {ENV_GOVERNOR, "-n", "governor", FINDING_DISTURBS, "", "", 1 - 1.0 / 3.7},
         {ENV_NO_TURBO, "1", "turbo", FINDING_LIMITS, WRITE("0", "/sys/devices/system/cpu/intel_pstate/no_turbo"),
@@ -121,6 +121,85 @@ TEST(test_facts)
             assert_true(isnan(found->cost));
         else
             assert_true(fabs(found->cost - cases[i].cost) < 1e-9);
+        findings_free(&f);
+    }
+}
+
+/* powersave is three things: hints to the processor, the kernel's algorithm, and the lowest frequency. */
+TEST(test_powersave)
+{
+    static const struct {
+        const char *driver, *epp, *why; /* "": nothing is wrong */
+    } cases[] = {{"intel_pstate", "performance", ""},
+                 {"amd-pstate-epp", "performance", ""},
+                 {"intel_pstate", NULL, "adapts the frequency to the load"},
+                 {"intel_cpufreq", "performance", "at its lowest frequency"},
+                 {"amd-pstate", NULL, "at its lowest frequency"},
+                 {"acpi-cpufreq", NULL, "at its lowest frequency"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct computer c;
+        struct findings f;
+        computer_quiet(&c);
+        computer_set(&c, ENV_DRIVER, cases[i].driver);
+        computer_set(&c, ENV_GOVERNOR, "powersave");
+        if (cases[i].epp == NULL)
+            c.e.fact[ENV_EPP].error = ENOENT;
+        computer_findings(&c, &f);
+        const struct finding *governor = must_find(&f, "governor");
+        assert_int_equal(governor->kind, cases[i].why[0] != '\0' ? FINDING_DISTURBS : FINDING_QUIET);
+        assert_non_null(strstr(governor->why, cases[i].why));
+        findings_free(&f);
+    }
+}
+
+/* What limits the processor that chooses by itself: the preference, and all limits, of all CPUs or of one. */
+TEST(test_limits_of_all_cpus)
+{
+    struct computer c;
+    struct findings f;
+    computer_quiet(&c);
+    computer_set(&c, ENV_GOVERNOR, "powersave");
+    computer_set(&c, ENV_MAX_PERF_PCT, "100");
+    computer_findings(&c, &f);
+    assert_int_equal(findings_count(&f, FINDING_DISTURBS), 0);
+    findings_free(&f);
+    computer_set(&c, ENV_MAX_PERF_PCT, "80");
+    const struct finding *limits = only(&c, "frequency-limits", &f);
+    assert_true(limits->counted && fabs(limits->cost - 0.2) < 1e-12);
+    assert_string_equal(limits->change, WRITE("100", "/sys/devices/system/cpu/intel_pstate/max_perf_pct"));
+    findings_free(&f);
+}
+
+/* A highest frequency that cannot be right is named, and nothing is judged by it. */
+TEST(test_implausible_highest_frequency)
+{
+    static const struct {
+        const char *highest;
+        double base_khz;
+        bool plausible;
+    } cases[] = {{"3700000", 2.1e6, true}, {"3001000", 3e6, true},  {"3000000", 3e6, true}, {"6200000", NAN, true},
+                 {"800000", NAN, true},    {"800000", 3e6, false},  {"0", NAN, false},      {"x", NAN, false},
+                 {"10000000", 3e6, false}, {"10000000", NAN, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct computer c;
+        struct findings f;
+        computer_quiet(&c);
+        computer_set(&c, ENV_HIGHEST_KHZ, cases[i].highest);
+        c.e.base_khz = cases[i].base_khz;
+        c.e.base_from = "its name";
+        computer_set(&c, ENV_MAX_KHZ, cases[i].highest);
+        computer_findings(&c, &f);
+        const struct finding *highest = must_find(&f, "highest-frequency");
+        assert_int_equal(highest->kind, cases[i].plausible ? FINDING_QUIET : FINDING_LIMITS);
+        assert_non_null(strstr(highest->seen, cases[i].highest));
+        findings_free(&f);
+
+        computer_set(&c, ENV_GOVERNOR, "schedutil");
+        computer_set(&c, ENV_MAX_KHZ, "700000");
+        computer_findings(&c, &f);
+        assert_int_equal(isnan(must_find(&f, "governor")->cost), !cases[i].plausible);
+        assert_int_equal(must_find(&f, "frequency-limits")->kind,
+                         cases[i].plausible ? FINDING_DISTURBS : FINDING_QUIET);
         findings_free(&f);
     }
 }

@@ -15,7 +15,7 @@ TEST(test_order)
     struct computer c;
     struct findings f;
     computer_quiet(&c);
-    computer_set(&c, ENV_GOVERNOR, "powersave");
+    computer_set(&c, ENV_GOVERNOR, "schedutil");
     computer_set(&c, ENV_EPP, "power");
     computer_set(&c, ENV_ASLR, "1");
     computer_set(&c, ENV_NMI_WATCHDOG, "1");
