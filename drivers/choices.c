@@ -192,16 +192,14 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
                                 : "as root: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc",
                       "the cycle counter opens, but RDPMC is disabled (rdpmc = 0 in sysfs)");
     } else if (!f->perf_rdpmc) {
-        choice_refuse(c,
-                      f->guest ? "enable the virtual PMU in the hypervisor, or measure on the host"
-                               : "boot a kernel whose PMU driver allows RDPMC",
+        choice_refuse(c, f->guest ? CPU_GUEST_COUNTERS : "boot a kernel whose PMU driver allows RDPMC",
                       "the cycle counter opens, but RDPMC is not allowed%s",
                       f->guest ? " in this virtual machine" : "");
     } else if (!f->perf_counter) {
         choice_refuse(c, perf_room_to_free(f->nmi_watchdog),
                       "the cycle counter opens, but no hardware counter is free for it");
     } else if (!f->perf_counts) {
-        choice_refuse(c, f->guest ? "measure on the host" : "stop other users of the counters (perf, virtual machines)",
+        choice_refuse(c, f->guest ? CPU_GUEST_HARDWARE : "stop other users of the counters (perf, virtual machines)",
                       "the cycle counter can be opened and read, but does not advance%s",
                       f->guest ? ": the virtual PMU does not work" : "");
     } else {
@@ -221,10 +219,8 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
     case EOPNOTSUPP:
     case ENODEV:
     case ENXIO:
-        choice_refuse(c,
-                      f->guest ? "enable the virtual PMU in the hypervisor, or measure on the host"
-                               : "boot a kernel that supports this CPU",
-                      "no PMU %s", f->guest ? "in this virtual machine" : "known to this kernel (no cycle counter)");
+        choice_refuse(c, f->guest ? CPU_GUEST_COUNTERS : "boot a kernel that supports this CPU", "no PMU %s",
+                      f->guest ? "in this virtual machine" : "known to this kernel (no cycle counter)");
         return;
     case EACCES:
     case EPERM:

@@ -73,6 +73,7 @@ struct fact {
     X(NMI_WATCHDOG, "proc/sys/kernel/nmi_watchdog")                                                                    \
     X(RT_RUNTIME, "proc/sys/kernel/sched_rt_runtime_us")                                                               \
     X(PERF_PARANOID, "proc/sys/kernel/perf_event_paranoid")                                                            \
+    X(PERF_RATE, "proc/sys/kernel/perf_event_max_sample_rate")                                                         \
     X(ASLR, "proc/sys/kernel/randomize_va_space")                                                                      \
     X(STAT_INTERVAL, "proc/sys/vm/stat_interval")                                                                      \
     X(DEFAULT_AFFINITY, "proc/irq/default_smp_affinity")                                                               \

@@ -60,11 +60,13 @@ static void look_at_governor(const struct environment *e, struct finding *f)
         return;
     }
     double lowest = findings_number(e, ENV_LOWEST_KHZ);
+    bool keeps = powersave && e->fact[ENV_DRIVER].error == 0 && !findings_is(e, ENV_DRIVER, "intel_pstate");
     if (highest_khz(e) > 0) {
-        findings_see(f, "it may choose %.2f to %.2f GHz", lowest * 1e-6, highest_khz(e) * 1e-6);
+        findings_see(f, "%s %.2f %s %.2f GHz", keeps ? "it chooses" : "it may choose", lowest * 1e-6,
+                     keeps ? "of" : "to", highest_khz(e) * 1e-6);
         findings_estimated(f, lost_below(e, lowest));
     }
-    if (powersave && e->fact[ENV_DRIVER].error == 0 && !findings_is(e, ENV_DRIVER, "intel_pstate"))
+    if (keeps)
         findings_disturbs(f, "with this driver it keeps the CPU at its lowest frequency, whatever runs: license levels "
                              "above that are invisible");
     else
@@ -81,7 +83,8 @@ static void look_at_driver(const struct environment *e, struct finding *f)
         findings_see(f, "no /sys/devices/system/cpu/cpu%d/cpufreq", e->cpu);
         findings_limits(f, e->hypervisor
                                ? "the host of this guest chooses the frequency: neither governor nor limits "
-                                 "can be read or set here, and both may change meanwhile"
+                                 "can be read or set here, and both may change meanwhile; a bare-metal instance "
+                                 "shows them"
                                : "no cpufreq driver: the firmware chooses the frequency, and how it does can be "
                                  "neither seen nor changed here (BIOS: let the operating system control it)");
     }
@@ -217,7 +220,8 @@ static void look_at_smt(const struct environment *e, struct finding *f)
     size_t n = siblings_of(e, &others);
     if (n == 0) {
         if (findings_has(e, f, ENV_SIBLINGS))
-            findings_see(f, "no other CPU shares the core of CPU %d", e->cpu);
+            findings_see(f, "no other CPU shares the core of CPU %d%s", e->cpu,
+                         e->hypervisor ? ", as far as the hypervisor tells" : "");
         return;
     }
     cpu_mask_format(&others, list, sizeof list);
@@ -260,8 +264,10 @@ static void look_at_isolation(const struct environment *e, struct finding *f)
         findings_disturbs(f, "any program may run on this CPU at any time, and there is no other CPU for them");
         return;
     }
-    findings_disturbs(f, "the kernel may run any program on this CPU at any time, taking its time and evicting its "
-                         "caches; without a reboot, --quiet-machine=isolate keeps other programs away for a run");
+    findings_disturbs(f,
+                      "the kernel may run any program on this CPU at any time, taking its time and evicting its "
+                      "caches; without a reboot, --quiet-machine=isolate keeps other programs away for a run%s",
+                      e->hypervisor ? "; only a dedicated host or bare metal keeps the host's away" : "");
     findings_boot_cpus(e, f, "isolcpus=domain,managed_irq,", &e->isolated);
 }
 
@@ -271,7 +277,7 @@ const struct finding_rule findings_of_frequency[] = {
     {"turbo", look_at_turbo},
     {"epp", look_at_epp},
     {"frequency-limits", look_at_frequency_limits},
-    {"highest-frequency", look_at_highest_frequency},
+    {"max-frequency", look_at_highest_frequency},
     {"thermal", look_at_thermal},
     {"power-cap", look_at_power_cap},
     {"smt", look_at_smt},

@@ -363,8 +363,8 @@ static void tell_tasks(const struct environment *e, struct finding *f, bool kern
         f->kind = FINDING_UNKNOWN;
         findings_see(f, "/proc does not show others' tasks");
         snprintf(f->why, sizeof f->why,
-                 "%s is unknown: this is a container, or /proc is mounted with hidepid; check from the host, as root",
-                 what);
+                 "%s is unknown: this is a container, or /proc is mounted with hidepid; check from the %s, as root",
+                 what, e->hypervisor ? "guest around it" : "host");
     } else {
         findings_see(f, "none ran on CPU %d in %.3g s", e->cpu, e->seconds);
     }

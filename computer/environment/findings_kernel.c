@@ -67,12 +67,17 @@ static void look_at_container(const struct environment *e, struct finding *f)
         findings_see(f, "this is a container%s%s", kind[0] ? ": " : "", kind);
     if (isfinite(e->cgroup_quota)) {
         findings_see(f, "its cgroup is limited to the time of %.3g CPUs", e->cgroup_quota);
-        findings_disturbs(f, "once a period's quota is used up, all its threads are stopped until the next period, for "
-                             "tens of milliseconds; start it without a CPU quota (docker: without --cpus)");
+        findings_disturbs(f,
+                          "once a period's quota is used up, all its threads are stopped until the next period, for "
+                          "tens of milliseconds; start it without a CPU quota (docker: without --cpus)%s",
+                          inside && e->hypervisor ? "; a rented container keeps its quota, an instance has none" : "");
         if (e->cgroup_quota < 1)
             findings_counted(f, 1 - e->cgroup_quota);
         return;
     }
+    if (inside && e->hypervisor)
+        findings_limits(f, "settings and kernel are those of the guest around this container, and are changed there; "
+                           "where only containers are rented, that takes an instance of one's own");
     if (inside || e->cgroup_cpus[0])
         findings_see(f, "no CPU quota%s%s", e->cgroup_cpus[0] ? "; its CPUs: " : "", e->cgroup_cpus);
 }
@@ -208,9 +213,11 @@ static void look_at_hypervisor(const struct environment *e, struct finding *f)
         return;
     findings_see(f, "/proc/cpuinfo: the flag hypervisor%s%s", e->hypervisor_name[0] ? "; CPUID: " : "",
                  e->hypervisor_name);
-    findings_limits(f, "this is a guest: counters and registers are virtual or missing, the host may stop a CPU at any "
-                       "time and move it to another core, and what else runs on the processor is invisible; bare metal "
-                       "has none of these problems");
+    findings_limits(f,
+                    "this is a guest: counters and registers are virtual or missing, the host may stop a CPU at any "
+                    "time and move it to another core, and what else runs on the processor is invisible. A bare-metal "
+                    "instance has none of these problems, a dedicated host no strangers; longer runs average "
+                    "what remains");
 }
 
 /* ---- what keeps counters and registers from being read: it disturbs nothing, but less can be measured ---- */
@@ -224,9 +231,7 @@ static void look_at_pmu(const struct environment *e, struct finding *f)
         findings_limits(f,
                         "cycles, instructions and license levels cannot be counted; frequencies come from time "
                         "stamps alone%s",
-                        e->hypervisor ? ". The host can give a guest its counters (QEMU: -cpu "
-                                        "host,pmu=on; clouds: bare-metal instances)"
-                                      : "");
+                        e->hypervisor ? ": " CPU_GUEST_COUNTERS : "");
     }
 }
 
@@ -239,6 +244,25 @@ static void look_at_perf_paranoid(const struct environment *e, struct finding *f
         return;
     findings_limits(f, "unprivileged users may not count anything: --machine perf does not work");
     findings_write_fact(e, f, ENV_PERF_PARANOID, "2");
+}
+
+/*
+ * The kernel allows rate / HZ samples a tick, rounded up, and where that is one, it stops an event after each sample
+ * until the next tick; since Linux 6.16 with all counters of its group (kernel/events/core.c,
+ * __perf_event_account_interrupt(), perf_event_throttle_group()). It lowers the rate itself where interrupts take long
+ * ("perf: interrupt took too long"), never below HZ (perf_sample_event_took()). Of this program only the profile by
+ * perf samples (drivers/perf/perf_profile.c); all else reads counters.
+ */
+static void look_at_perf_sample_rate(const struct environment *e, struct finding *f)
+{
+    static const long least_hz = 100; /* CONFIG_HZ, where it is not known: the lowest on x86 */
+    if (e->fact[ENV_PMU_TYPE].error == ENOENT || !findings_shows(e, f, ENV_PERF_RATE) ||
+        !(findings_number(e, ENV_PERF_RATE) <= (double)(e->config_hz > 0 ? e->config_hz : least_hz)))
+        return;
+    findings_limits(f, "one sample a tick at most, after each of which counting may stop until the next: --profile by "
+                       "perf counts too little. Its --machine helper, and --machine perf elsewhere, which only reads, "
+                       "are not affected");
+    findings_write_fact(e, f, ENV_PERF_RATE, "100000");
 }
 
 /* Linux, arch/x86/events/core.c, rdpmc: 0 for nobody, 1 while perf events are mapped, 2 always. */
@@ -266,6 +290,12 @@ static void look_at_msr_module(const struct environment *e, struct finding *f)
     if (e->msr_error == EACCES || e->msr_error == EPERM) {
         findings_limits(f, "voltage, turbo limits and throttling reasons are in registers, which only root may read: "
                            "run as root, or grant CAP_SYS_RAWIO and read access to the file");
+        return;
+    }
+    if (e->hypervisor) {
+        findings_limits(f,
+                        "voltage, turbo limits and throttling reasons are in registers, which hypervisors do not pass "
+                        "on: " CPU_GUEST_HARDWARE);
         return;
     }
     findings_limits(
@@ -324,6 +354,7 @@ const struct finding_rule findings_of_kernel[] = {
     {"hypervisor", look_at_hypervisor},
     {"pmu", look_at_pmu},
     {"perf-paranoid", look_at_perf_paranoid},
+    {"perf-sample-rate", look_at_perf_sample_rate},
     {"rdpmc", look_at_rdpmc},
     {"msr-module", look_at_msr_module},
     {"lockdown", look_at_lockdown},

@@ -94,7 +94,7 @@ int msr_trouble_tell(const struct msr_trouble *t, struct machine_error *err)
     if (t->open_errno != 0)
         return tell_open(t, err);
     if (t->read_errno == EIO)
-        return machine_fail(err, MACHINE_CANNOT, t->guest ? "measure on the host" : "",
+        return machine_fail(err, MACHINE_CANNOT, t->guest ? CPU_GUEST_HARDWARE : "",
                             "/dev/cpu/%d/msr can be opened, but reading a register fails (EIO): %s", t->cpu,
                             t->guest ? "the hypervisor does not expose it"
                                      : "this processor has none that this program knows");

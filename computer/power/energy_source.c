@@ -99,7 +99,7 @@ static bool open_powercap(struct energy *e, int cpu)
     if (found != 1) {
         return energy_source_refuse(
             e,
-            e->access.guest ? "measure on the host; --machine model:NAME has energy, too"
+            e->access.guest ? CPU_GUEST_HARDWARE "; --machine model:NAME has energy, too"
                             : "as root: modprobe intel_rapl_msr",
             found == 0 ? "%s/%s has no energy counter for the package of CPU %d%s"
                        : "%s/%s has several packages, and does not say which one CPU %d belongs to%s",
@@ -249,8 +249,7 @@ int energy_read(struct energy *e, int cpu, struct energy_reading *out, const cha
         return machine_fail(err, MACHINE_CANNOT, e->remedy, "no energy counter can be read: %s", e->why);
     if (read_edge(e, &joules, &seconds, why, sizeof why) != 0) {
         e->kind = ENERGY_UNKNOWN;
-        return machine_fail(err, MACHINE_CANNOT, e->access.guest ? "measure on the host" : "", "%s: %s", e->source,
-                            why);
+        return machine_fail(err, MACHINE_CANNOT, e->access.guest ? CPU_GUEST_HARDWARE : "", "%s: %s", e->source, why);
     }
     if (first)
         e->before = joules;

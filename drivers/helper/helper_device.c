@@ -114,8 +114,7 @@ int helper_refused(const struct helper *h, int error, unsigned reason, const cha
 
 const char *helper_no_counters_remedy(const struct helper *h)
 {
-    return h->native.id.hypervisor ? "enable the virtual PMU in the hypervisor, or measure on the host"
-                                   : "boot a kernel that supports this CPU's counters";
+    return h->native.id.hypervisor ? CPU_GUEST_COUNTERS : "boot a kernel that supports this CPU's counters";
 }
 
 bool helper_counts(const struct helper *h, enum counter_id id)

@@ -23,7 +23,7 @@ int profile_levels_find(const char *sys, const char *data_dir, const struct cpu_
         return machine_fail(err, MACHINE_CANNOT, remedy,
                             "AMD processors have no license levels: there is nothing to profile on this %s", id->brand);
     if (cpu_contradicts(leaves, why, sizeof why))
-        return machine_fail(err, MACHINE_CANNOT, "measure on the host",
+        return machine_fail(err, MACHINE_CANNOT, CPU_GUEST_HARDWARE,
                             "it is unknown which license events this CPU has: %s", why);
     perf_find_pmu(sys, cpu_default(sys), &pmu);
     int status = events_find(data_dir, id, pmu.name, out, err);

@@ -95,6 +95,12 @@ TEST(test_facts)
          WRITE("950000", "/proc/sys/kernel/sched_rt_runtime_us"), -1},
         {ENV_PERF_PARANOID, "4", "perf-paranoid", FINDING_LIMITS, WRITE("2", "/proc/sys/kernel/perf_event_paranoid"),
          WRITE("4", "/proc/sys/kernel/perf_event_paranoid"), -1},
+        {ENV_PERF_RATE, "1", "perf-sample-rate", FINDING_LIMITS,
+         WRITE("100000", "/proc/sys/kernel/perf_event_max_sample_rate"),
+         WRITE("1", "/proc/sys/kernel/perf_event_max_sample_rate"), -1},
+        {ENV_PERF_RATE, "250", "perf-sample-rate", FINDING_LIMITS,
+         WRITE("100000", "/proc/sys/kernel/perf_event_max_sample_rate"),
+         WRITE("250", "/proc/sys/kernel/perf_event_max_sample_rate"), -1},
         {ENV_RDPMC, "0", "rdpmc", FINDING_LIMITS, WRITE("1", "/sys/bus/event_source/devices/cpu*/rdpmc"),
          WRITE("0", "/sys/bus/event_source/devices/cpu*/rdpmc"), -1},
         {ENV_LOCKDOWN, "none [integrity] confidentiality", "lockdown", FINDING_LIMITS, "", "", -1},
@@ -189,7 +195,7 @@ TEST(test_implausible_highest_frequency)
         c.e.base_from = "its name";
         computer_set(&c, ENV_MAX_KHZ, cases[i].highest);
         computer_findings(&c, &f);
-        const struct finding *highest = must_find(&f, "highest-frequency");
+        const struct finding *highest = must_find(&f, "max-frequency");
         assert_int_equal(highest->kind, cases[i].plausible ? FINDING_QUIET : FINDING_LIMITS);
         assert_non_null(strstr(highest->seen, cases[i].highest));
         findings_free(&f);
@@ -435,6 +441,23 @@ TEST(test_what_stands_still)
     findings_free(&f);
 }
 
+/* Two samples a tick are enough, and without counters nothing samples. */
+TEST(test_sample_rate_that_matters)
+{
+    struct computer c;
+    struct findings f;
+    computer_quiet(&c);
+    computer_set(&c, ENV_PERF_RATE, "251");
+    computer_findings(&c, &f);
+    assert_int_equal(must_find(&f, "perf-sample-rate")->kind, FINDING_QUIET);
+    findings_free(&f);
+    computer_set(&c, ENV_PERF_RATE, "1");
+    c.e.fact[ENV_PMU_TYPE].error = ENOENT;
+    computer_findings(&c, &f);
+    assert_null(find(&f, "perf-sample-rate"));
+    findings_free(&f);
+}
+
 /* With ticks: CONFIG_HZ of them when busy, as few as there were. */
 TEST(test_tick)
 {
@@ -504,6 +527,38 @@ TEST(test_guest)
     assert_non_null(strstr(find(&f, "driver")->why, "host"));
     assert_non_null(strstr(find(&f, "hypervisor")->seen, "KVMKVMKVM"));
     findings_free(&f);
+}
+
+/* Whoever rents a guest cannot change its host: the advice is to rent another one. On bare metal none of it is said. */
+TEST(test_advice_in_a_guest)
+{
+    static const struct {
+        const char *id, *advice;
+    } cases[] = {{"driver", "bare-metal instance"},
+                 {"isolation", "a dedicated host"},
+                 {"hypervisor", "longer runs"},
+                 {"pmu", "an instance of a full socket"},
+                 {"msr-module", "bare-metal instance"},
+                 {"container", "the guest around this container"},
+                 {"processes", "from the guest around it"}};
+    struct computer c;
+    struct findings f;
+    computer_quiet(&c);
+    c.e.fact[ENV_DRIVER].error = c.e.fact[ENV_PMU_TYPE].error = c.e.msr_error = ENOENT;
+    computer_mask(&c.e.isolated, "");
+    c.e.container_files = c.e.tasks_hidden = true;
+    for (int guest = 1; guest >= 0; guest--) {
+        c.e.hypervisor = guest;
+        computer_findings(&c, &f);
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            const struct finding *found = find(&f, cases[i].id);
+            if ((found != NULL && strstr(found->why, cases[i].advice) != NULL) != guest)
+                fail_msg("%s: %s", cases[i].id, found != NULL ? found->why : "not there");
+            assert_true(found == NULL || strlen(found->why) + 1 < sizeof found->why);
+        }
+        assert_string_equal(must_find(&f, "msr-module")->change, guest ? "" : "sudo modprobe msr");
+        findings_free(&f);
+    }
 }
 
 TEST(test_unreadable)
