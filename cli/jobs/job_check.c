@@ -9,6 +9,7 @@
 #include "computer/environment/findings.h"
 #include "computer/cpu/tsc.h"
 #include "drivers/native/core_pairs_measure.h"
+#include "probes/disturbances.h"
 #include "util/screen_text.h"
 
 enum { JSON_BYTES = 100000, PAIRS_ROUNDS = 5 * CORE_PAIRS_ROUNDS };
@@ -72,6 +73,31 @@ static void pairs_measure(struct check *c)
     c->environment.pairs = measured ? &c->pairs : NULL;
 }
 
+/* How disturbances grow: found by running code, so not with --seconds 0, and not on another machine. */
+static void check_disturbance(struct environment *e)
+{
+    static const char *const kinds[] = {[DISTURBANCE_UNDECIDED] = "undecided",
+                                        [DISTURBANCE_CLOCK] = "clock",
+                                        [DISTURBANCE_STOLEN] = "stolen time",
+                                        [DISTURBANCE_BOTH] = "both"};
+    struct environment_disturbance *out = &e->disturbance;
+    struct machine_error error;
+    struct disturbance_slices slices;
+    struct disturbance d = {DISTURBANCE_UNDECIDED, {NAN, NAN, NAN}, NAN, NAN, ""};
+    if (disturbances_measure(e->cpu, &slices, &error) == MACHINE_OK) {
+        disturbance_find(&slices, &d);
+        snprintf(out->why, sizeof out->why, "%s", d.why);
+    } else {
+        snprintf(out->why, sizeof out->why, "%.290s", error.text);
+    }
+    out->is = kinds[d.kind];
+    out->slope = d.slope.value;
+    out->lo = d.slope.lo;
+    out->hi = d.slope.hi;
+    out->each_us = d.each_us;
+    out->part = d.part;
+}
+
 static int check_read(struct check *c)
 {
     struct machine_error error;
@@ -90,6 +116,8 @@ static int check_read(struct check *c)
     if (status != MACHINE_OK)
         return complain_of_machine(c->o->sysroot != NULL ? "--sysroot" : "--check", &error);
     pairs_measure(c);
+    if (c->o->sysroot == NULL && counting.seconds > 0)
+        check_disturbance(&c->environment);
     return findings_of(&c->environment, &c->findings) == 0 ? DONE : complain_out_of_memory();
 }
 

@@ -120,6 +120,14 @@ struct environment_weakness { /* cpu/vulnerabilities */
 
 enum { ENVIRONMENT_LIST_MAX = 4096 };
 
+/* How what disturbs grows with the length of a sample (analysis/stats/disturbance.h); NaN: not known. */
+struct environment_disturbance {
+    const char *is; /* "clock", "stolen time", "both", "undecided"; NULL: not measured */
+    double slope, lo, hi;
+    double each_us, part; /* a piece of stolen time; what a moving clock takes, 0 to 1 */
+    char why[300];        /* it is undecided, or not measured; "" */
+};
+
 struct environment {
     int cpu;
     bool root;      /* uid 0 looked */
@@ -165,6 +173,7 @@ struct environment {
     /* throttling events: counted, and since boot; NaN: not known */
     double thermal_now, thermal_boot;
     const struct core_pairs *pairs; /* measured by who has it (in a virtual machine), and kept there; NULL: not */
+    struct environment_disturbance disturbance; /* filled in by whoever runs code on the CPU */
 };
 
 /* The path of a fact with the CPU filled in, for a person: "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor". To

@@ -152,6 +152,28 @@ static void print_end(FILE *out, const struct environment *e, const struct findi
     }
 }
 
+/* "Disturbed by stolen time, 21 us at a time: ..." */
+static void print_disturbance(FILE *out, const struct environment_disturbance *d, unsigned width)
+{
+    char line[600], pieces[60] = "", part[60] = "";
+    if (d->is == NULL)
+        return;
+    if (d->each_us > 0)
+        snprintf(pieces, sizeof pieces, "stolen time, %.3g us at a time", d->each_us);
+    if (d->part > 0)
+        snprintf(part, sizeof part, "a clock that moves, up to %.2g %% of the time", 100 * d->part);
+    if (pieces[0] || part[0])
+        snprintf(line, sizeof line, "Disturbed by %s%s%s", pieces, pieces[0] && part[0] ? ", and by " : "", part);
+    else
+        snprintf(line, sizeof line, "Undecided whether stolen time or a clock that moves disturbs: %s", d->why);
+    if (isfinite(d->slope))
+        text_list_add(line, sizeof line, ": ",
+                      "grows with a sample's length to the power %.2f (%.2f to %.2f; 0 is stolen time, 1 the clock)",
+                      d->slope, d->lo, d->hi);
+    screen_text_words(out, line, 0, 0, width);
+    fputs(".\n", out);
+}
+
 void environment_print(FILE *out, const struct environment *e, const struct findings *f, unsigned width)
 {
     fprintf(out, "Environment of CPU %d", e->cpu);
@@ -166,6 +188,7 @@ void environment_print(FILE *out, const struct environment *e, const struct find
              0, width);
     for (size_t i = 0; i < f->n && f->list[i].kind != FINDING_QUIET; i++)
         print_finding(out, &f->list[i], width);
+    print_disturbance(out, &e->disturbance, width);
     print_end(out, e, f, width);
 }
 
@@ -197,6 +220,21 @@ static json_t *quiet_object(const struct finding *f, bool *failed)
     return o;
 }
 
+static json_t *disturbance_object(const struct environment_disturbance *d, bool *failed)
+{
+    json_t *o = d->is != NULL ? json_object() : json_null();
+    if (d->is == NULL)
+        return o;
+    json_lines_put_text(o, "is", d->is, failed);
+    json_lines_put_real(o, "slope", d->slope, failed);
+    json_lines_put(o, "slope_limits",
+                   isfinite(d->lo) && isfinite(d->hi) ? json_pack("[f,f]", d->lo, d->hi) : json_null(), failed);
+    json_lines_put_real(o, "each_us", d->each_us, failed);
+    json_lines_put_real(o, "part", d->part, failed);
+    json_lines_put_text(o, "why", d->why, failed);
+    return o;
+}
+
 char *environment_json(const struct environment *e, const struct findings *f, const char *sysroot)
 {
     bool failed = false;
@@ -216,6 +254,7 @@ char *environment_json(const struct environment *e, const struct findings *f, co
             json_lines_push(list, finding_object(&f->list[i], &failed), &failed);
     if (e->pairs != NULL)
         json_lines_put(root, "core_pairs", findings_cores_json(e->pairs, &failed), &failed);
+    json_lines_put(root, "disturbance", disturbance_object(&e->disturbance, &failed), &failed);
     json_lines_put(root, "snapshot", snapshot_json(e), &failed);
     return json_lines_dump(root, failed);
 }

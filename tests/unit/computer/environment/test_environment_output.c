@@ -62,6 +62,53 @@ TEST(test_text)
     findings_free(&f);
 }
 
+/* What disturbs, in one line and as an object. */
+TEST(test_disturbance)
+{
+    static const struct {
+        struct environment_disturbance d;
+        const char *line;
+    } cases[] = {
+        {{"stolen time", 0.02, -0.01, 0.05, 24.5, NAN, ""},
+         "\nDisturbed by stolen time, 24.5 us at a time: grows with a sample's length to the power 0.02 (-0.01 to "
+         "0.05; "
+         "0 is stolen time, 1 the clock).\n"},
+        {{"clock", 1, 0.9, 1.1, NAN, 0.08, ""}, "\nDisturbed by a clock that moves, up to 8 % of the time: grows"},
+        {{"both", 0.3, 0.1, 0.5, 6, 0.09, ""},
+         "\nDisturbed by stolen time, 6 us at a time, and by a clock that moves, up to 9 % of the time: grows"},
+        {{"undecided", NAN, NAN, NAN, NAN, NAN, "no reason"},
+         "\nUndecided whether stolen time or a clock that moves disturbs: no reason.\n"},
+        {{.is = NULL}, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct computer c;
+        struct findings f;
+        char *text;
+        size_t size;
+        computer_quiet(&c);
+        c.e.disturbance = cases[i].d;
+        computer_findings(&c, &f);
+        FILE *out = open_memstream(&text, &size);
+        environment_print(out, &c.e, &f, 200);
+        assert_int_equal(fclose(out), 0);
+        if (cases[i].line != NULL ? strstr(text, cases[i].line) == NULL : strstr(text, "isturbed by") != NULL)
+            fail_msg("%s", text);
+        free(text);
+        text = environment_json(&c.e, &f, NULL);
+        json_t *root = json_loads(text, 0, NULL), *d = json_object_get(root, "disturbance");
+        if (cases[i].d.is == NULL) {
+            assert_true(json_is_null(d));
+        } else {
+            assert_string_equal(json_string_value(json_object_get(d, "is")), cases[i].d.is);
+            assert_int_equal(json_is_null(json_object_get(d, "slope")), isnan(cases[i].d.slope));
+            assert_int_equal(json_array_size(json_object_get(d, "slope_limits")), isnan(cases[i].d.slope) ? 0 : 2);
+            assert_int_equal(json_is_null(json_object_get(d, "why")), cases[i].d.why[0] == '\0');
+        }
+        json_decref(root);
+        free(text);
+        findings_free(&f);
+    }
+}
+
 /* A plain user can change nothing; and what nobody can change is not among what root would. */
 TEST(test_whose_quiet_machine)
 {
