@@ -152,24 +152,23 @@ static void print_end(FILE *out, const struct environment *e, const struct findi
     }
 }
 
-/* "Disturbed by stolen time, 21 us at a time: ..." */
+/* "Disturbed by stolen time, 21 us a piece: slope 0.02 (-0.01 to 0.05; 0 stolen time, 1 clock)." */
 static void print_disturbance(FILE *out, const struct environment_disturbance *d, unsigned width)
 {
     char line[600], pieces[60] = "", part[60] = "";
     if (d->is == NULL)
         return;
     if (d->each_us > 0)
-        snprintf(pieces, sizeof pieces, "stolen time, %.3g us at a time", d->each_us);
+        snprintf(pieces, sizeof pieces, "stolen time, %.3g us a piece", d->each_us);
     if (d->part > 0)
-        snprintf(part, sizeof part, "a clock that moves, up to %.2g %% of the time", 100 * d->part);
+        snprintf(part, sizeof part, "the clock, %.2g %%", 100 * d->part);
     if (pieces[0] || part[0])
-        snprintf(line, sizeof line, "Disturbed by %s%s%s", pieces, pieces[0] && part[0] ? ", and by " : "", part);
+        snprintf(line, sizeof line, "Disturbed by %s%s%s", pieces, pieces[0] && part[0] ? ", and " : "", part);
     else
-        snprintf(line, sizeof line, "Undecided whether stolen time or a clock that moves disturbs: %s", d->why);
+        snprintf(line, sizeof line, "Undecided whether stolen time or the clock disturbs: %s", d->why);
     if (isfinite(d->slope))
-        text_list_add(line, sizeof line, ": ",
-                      "grows with a sample's length to the power %.2f (%.2f to %.2f; 0 is stolen time, 1 the clock)",
-                      d->slope, d->lo, d->hi);
+        text_list_add(line, sizeof line, ": ", "slope %.2f (%.2f to %.2f; 0 stolen time, 1 clock)", d->slope, d->lo,
+                      d->hi);
     screen_text_words(out, line, 0, 0, width);
     fputs(".\n", out);
 }
