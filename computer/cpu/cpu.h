@@ -54,8 +54,7 @@ void cpu_read_leaves(struct cpu_leaves *out);
  */
 #define CPU_GUEST_COUNTERS                                                                                             \
     "have the hypervisor pass counters on (QEMU: -cpu host,pmu=on); in a cloud, take bare metal, or an instance of a " \
-    "full "                                                                                                            \
-    "socket or created with a PMU"
+    "full socket or created with a PMU"
 #define CPU_GUEST_HARDWARE "measure on the host; in a cloud, take a bare-metal instance"
 
 /* The value after the colon of "name : value", a line of /proc/cpuinfo; NULL: the line is of something else. */
