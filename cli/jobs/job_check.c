@@ -73,7 +73,7 @@ static void pairs_measure(struct check *c)
     c->environment.pairs = measured ? &c->pairs : NULL;
 }
 
-/* How disturbances grow: found by running code, so not with --seconds 0, and not on another machine. */
+/* How disturbances grow: found by running code, so not on another machine. */
 static void check_disturbance(struct environment *e)
 {
     static const char *const kinds[] = {[DISTURBANCE_UNDECIDED] = "undecided",
@@ -116,7 +116,7 @@ static int check_read(struct check *c)
     if (status != MACHINE_OK)
         return complain_of_machine(c->o->sysroot != NULL ? "--sysroot" : "--check", &error);
     pairs_measure(c);
-    if (c->o->sysroot == NULL && counting.seconds > 0)
+    if (c->o->sysroot == NULL)
         check_disturbance(&c->environment);
     return findings_of(&c->environment, &c->findings) == 0 ? DONE : complain_out_of_memory();
 }
