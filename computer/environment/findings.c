@@ -159,7 +159,7 @@ static void print_disturbance(FILE *out, const struct environment_disturbance *d
     if (d->is == NULL)
         return;
     if (d->each_us > 0)
-        snprintf(pieces, sizeof pieces, "stolen time, %.3g us a piece", d->each_us);
+        snprintf(pieces, sizeof pieces, "stolen time, %.*f us a piece", d->each_us < 100 ? 1 : 0, d->each_us);
     if (d->part > 0)
         snprintf(part, sizeof part, "the clock, %.2g %%", 100 * d->part);
     if (pieces[0] || part[0])

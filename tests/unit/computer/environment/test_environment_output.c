@@ -72,7 +72,7 @@ TEST(test_disturbance)
         {{"stolen time", 0.02, -0.01, 0.05, 24.5, NAN, ""},
          "\nDisturbed by stolen time, 24.5 us a piece: slope 0.02 (-0.01 to 0.05; 0 stolen time, 1 clock).\n"},
         {{"clock", 1, 0.9, 1.1, NAN, 0.08, ""}, "\nDisturbed by the clock, 8 %: slope 1.00 (0.90 to 1.10;"},
-        {{"both", 0.3, 0.1, 0.5, 6, 0.09, ""}, "\nDisturbed by stolen time, 6 us a piece, and the clock, 9 %: slope"},
+        {{"both", 0.3, 0.1, 0.5, 6, 0.09, ""}, "\nDisturbed by stolen time, 6.0 us a piece, and the clock, 9 %: slope"},
         {{"undecided", NAN, NAN, NAN, NAN, NAN, "no reason"},
          "\nUndecided whether stolen time or the clock disturbs: no reason.\n"},
         {{.is = NULL}, NULL}};
