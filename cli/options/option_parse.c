@@ -294,8 +294,9 @@ static const struct option_row option_table[] = {
     {"analyze", "FILE", "Find the phases of a trace, or the stages in a recording of first uses; - is standard input",
      WITH_ANALYZE, .take = take_file_job, JOB_ANALYZE},
     {"simulate", "WORKLOAD",
-     "Replay a workload (a CSV file or perf script text, - for standard input, or a drawn one by name) on a "
-     "processor with exported parameters, under several frequency policies and schedulers",
+     "Replay a workload (a CSV file; text of perf script, trace-cmd report or systrace, or Perfetto's JSON; - for "
+     "standard input; or a drawn one by name) on a processor with exported parameters, under several frequency "
+     "policies and schedulers",
      WITH_SIMULATE, .take = take_file_job, JOB_SIMULATE},
     {"profile", NULL,
      "Sample how much other code's wide instructions slow each task of the system, for --seconds or while a command "

@@ -328,8 +328,10 @@ int main(int argc, char **argv)
         .job = JOB_SIMULATE,
         .job_option = "simulate",
         .arguments = "WORKLOAD --params EXPORT.json",
-        .about = "Replay a workload (a CSV file or perf script text, - for standard input, or a drawn one by name) on "
-                 "a processor with exported parameters, under several frequency policies and schedulers.",
+        .about =
+            "Replay a workload (a CSV file; text of perf script, trace-cmd report or systrace, or Perfetto's JSON; "
+            "- for standard input; or a drawn one by name) on a processor with exported parameters, under several "
+            "frequency policies and schedulers.",
         .help = help,
         .n_help = sizeof(help) / sizeof(help[0]),
     };

@@ -23,6 +23,19 @@ static void read_more(struct sim_lines *l)
     l->end = l->room + left + fread(l->room + left, 1, LINES_ROOM - left, l->in);
 }
 
+/* What makes text of a recording that is none, by how it begins; NULL: it is of no known kind. Perfetto's begin with
+ * the tag of a packet (protos/perfetto/trace/trace.proto). */
+static const char *converter(const char *begin, size_t n)
+{
+    static const char trace_cmd[] = "\x17\x08"
+                                    "Dtracing";
+    if (n >= 8 && !memcmp(begin, "PERFILE2", 8))
+        return "perf script -i FILE";
+    if (n >= sizeof trace_cmd && !memcmp(begin, trace_cmd, sizeof trace_cmd - 1))
+        return "trace-cmd report -i FILE";
+    return n && *begin == '\n' && memchr(begin, '\0', n) ? "if it is Perfetto's, traceconv systrace FILE" : NULL;
+}
+
 int sim_lines_open(struct sim_lines *l, const char *file, struct machine_error *err)
 {
     char why[400];
@@ -36,6 +49,12 @@ int sim_lines_open(struct sim_lines *l, const char *file, struct machine_error *
     read_more(l);
     if (l->end - l->at >= 3 && !memcmp(l->at, "\xef\xbb\xbf", 3))
         l->at += 3;
+    const char *p = l->at, *converts = converter(p, (size_t)(l->end - p));
+    if (converts)
+        return sim_lines_fail(l, 0, "is not text: %s converts it", converts), err->status;
+    while (p < l->end && strchr(" \t\r\n", *p))
+        p++;
+    l->json = p < l->end && (*p == '{' || *p == '[');
     return MACHINE_OK;
 }
 
@@ -78,14 +97,25 @@ const char *sim_lines_shown(const char *text, char out[SIM_SHOWN_SIZE])
     return out;
 }
 
+/* Where the line ends; NULL: not in what has been read. */
+static char *line_end(const struct sim_lines *l)
+{
+    if (!l->json)
+        return memchr(l->at, '\n', (size_t)(l->end - l->at));
+    for (char *p = l->at; p < l->end; p++)
+        if (*p == '\n' || (*p == '\\' && p + 1 < l->end && p[1] == 'n'))
+            return p;
+    return NULL;
+}
+
 int sim_lines_next(struct sim_lines *l)
 {
-    char *end = memchr(l->at, '\n', (size_t)(l->end - l->at));
+    char *end = line_end(l);
     if (!end) {
         read_more(l);
         if (ferror(l->in))
             return sim_lines_fail(l, 0, "reading failed: %s", strerror(errno));
-        end = memchr(l->at, '\n', (size_t)(l->end - l->at));
+        end = line_end(l);
     }
     l->number++;
     if (!end && l->at == l->end)
@@ -95,12 +125,11 @@ int sim_lines_next(struct sim_lines *l)
         end = l->end;
     l->line = l->at;
     l->length = (size_t)(end - l->at);
-    l->at = last ? end : end + 1;
+    l->at = last ? end : end + (*end == '\n' ? 1 : 2);
     if (l->length > SIM_LINE_MAX)
         return sim_lines_fail(l, l->number, "the line is longer than %d bytes: not a workload", SIM_LINE_MAX);
     if (memchr(l->line, '\0', l->length))
-        return sim_lines_fail(l, l->number, "NUL byte: not a text file%s",
-                              strncmp(l->line, "PERFILE2", 8) ? "" : "; perf script -i FILE converts it to text");
+        return sim_lines_fail(l, l->number, "NUL byte: not a text file");
     while (l->length && l->line[l->length - 1] == '\r')
         l->length--;
     l->line[l->length] = '\0'; /* in place of the line end; there is room for one after the last line */

@@ -2,6 +2,7 @@
 /* A text file line by line, as fast as it comes, and what is wrong with one of its lines. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ struct sim_lines {
     char *line; /* the present one, without its end and with a NUL after it; may be written to */
     size_t length;
     uint64_t number; /* of the line, from 1; 0: none yet */
+    bool json;       /* lines end at an escaped \n, too: they are in a string of JSON */
     /* its own */
     char *room, *at, *end;
 };

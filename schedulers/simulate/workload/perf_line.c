@@ -148,7 +148,7 @@ static void take_state(const char **at, struct sim_perf_line *out)
         out->gone = bits & 0xb0; /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
     } else {
         out->runnable = **at == 'R';
-        out->gone = **at == 'X' || **at == 'Z';
+        out->gone = **at && strchr("XxZ", **at); /* x: until Linux 4.13 */
     }
     *at += length;
 }
@@ -284,6 +284,9 @@ static void take_event(const char *word, bool padded, struct sim_perf_line *out)
         out->missing = "the threads' numbers (field trace)";
     } else if (!strncmp(word, "sched_wak", 9) && take_wake(p, out)) {
         out->event = SIM_PERF_WAKE; /* sched_waking, sched_wakeup, sched_wakeup_new */
+    } else if (length == 18 && !strncmp(word, "tracing_mark_write", length) &&
+               take_text(&p, "trace_event_clock_sync")) {
+        out->event = SIM_PERF_NOTHING; /* tells another clock; traceconv adds one whose own time is 0 */
     } else if (length == 18 && !strncmp(word, "sched_stat_runtime", length) && take_runtime(p, out)) {
         out->event = SIM_PERF_RUNTIME;
     }

@@ -45,6 +45,8 @@ static int read_as_recorded(struct sim_recording *r, const char *line, size_t le
 {
     if (!line)
         return sim_lines_fail(&r->in, 0, "is empty");
+    if (r->in.json || line[strspn(line, " \t")] == '<') /* JSON, HTML: the events may come late */
+        return sim_perf_read(r);
     if (sim_csv_is_header(line, length) && !sim_perf_is_line(line, length))
         return sim_csv_read(r);
     for (const char *at = line; at; at = sim_lines_peek(&r->in, at + length, &length))

@@ -365,7 +365,8 @@ static int end_events(struct perf *p)
                               "sched_switch without %s: print it with perf script -F comm,tid,cpu,time,event,trace",
                               p->missing);
     if (!p->switches)
-        return sim_lines_fail(&r->in, 0, "contains no event sched:sched_switch: record it with perf sched record");
+        return sim_lines_fail(&r->in, 0, "contains no event sched:sched_switch: record it with perf sched record%s",
+                              r->in.json ? "; of JSON, the text systemTraceEvents is read (traceconv json)" : "");
     r->length = p->at;
     for (unsigned i = 0; i < w->n_cpus; i++)
         if (cpu_did(p, i, p->cpu[i].thread, p->at))

@@ -310,11 +310,23 @@ TEST(no_text)
 {
     struct sim_workload *w;
     struct machine_error err;
-    static const char nul[] = HEAD "0,0,a\0,none\n", perf[] = "PERFILE2h\0\0\0\0\0\0\0";
+    static const char nul[] = HEAD "0,0,a\0,none\n";
+    static const struct {
+        const char *begin, *converter;
+    } recordings[] = {{"PERFILE2h", "perf script -i FILE"},
+                      {"\x17\x08"
+                       "Dtracing6",
+                       "trace-cmd report -i FILE"},
+                      {"\n\x10\n", "if it is Perfetto's, traceconv systrace FILE"}};
     assert_int_equal(workload_rig_open_bytes(nul, sizeof nul - 1, &nothing, &w, &err), MACHINE_BAD_INPUT);
     assert_string_equal(err.text, "FILE:3: NUL byte: not a text file");
-    assert_int_equal(workload_rig_open_bytes(perf, sizeof perf - 1, &nothing, &w, &err), MACHINE_BAD_INPUT);
-    assert_string_equal(err.text, "FILE:1: NUL byte: not a text file; perf script -i FILE converts it to text");
+    for (size_t i = 0; i < sizeof recordings / sizeof *recordings; i++) {
+        char bytes[16] = "", message[120];
+        strcpy(bytes, recordings[i].begin);
+        snprintf(message, sizeof message, "FILE: is not text: %s converts it", recordings[i].converter);
+        assert_int_equal(workload_rig_open_bytes(bytes, sizeof bytes, &nothing, &w, &err), MACHINE_BAD_INPUT);
+        assert_string_equal(err.text, message);
+    }
     size_t length = (5 << 20) + sizeof HEAD;
     char *text = malloc(length);
     memset(text, 'x', length);

@@ -101,14 +101,48 @@ TEST(long_runs)
     assert_true(l.ran_ns == 5000000000u);
 }
 
+/* As traceconv json writes it (src/traceconv/trace_to_systrace.cc), and systrace in front of the events. */
+TEST(json_and_html)
+{
+#define EVENTS(end)                                                                                                    \
+    "          <idle>-0     (-----) [000] d..2   100.000010: sched_switch: prev_comm=swapper/0 prev_pid=0 "            \
+    "prev_prio=120 prev_state=R ==> next_comm=a next_pid=7 next_prio=120" end                                          \
+    "               a-7     (    7) [000] d..2   100.000020: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 "      \
+    "prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120" end                                                \
+    "               b-8     (    8) [000] ....   100.000025: tracing_mark_write: x" end
+    static const char *const cpus[] = {"10 a-7 none; 5 -", NULL};
+    struct sim_workload *w = workload_rig_opened(
+        "{\"traceEvents\":[\n{\"ph\":\"M\"}],\n \"androidProcessDump\": \"PROCESS DUMP\\nUSER\\n\",\n"
+        "  \"systemTraceEvents\": \"# tracer: nop\\n#\\n" EVENTS(
+            "\\n") "\\n<...>-12345 (-----) [000] ...1 0.000000: tracing_mark_write: trace_event_clock_sync: "
+                   "parent_ts=0\\n\",\n"
+                   "\"controllerTraceDataKey\": \"systraceController\"}\n",
+        &with_works);
+    workload_rig_check_cpus(w, cpus);
+    assert_string_equal(w->warning, "");
+    sim_workload_free(w);
+    enum { VIEWER = 3 << 20, LINE = 1000 };
+    static char page[VIEWER + sizeof EVENTS("\n") + 100];
+    memset(page, 'x', VIEWER);
+    memcpy(page, "<!DOCTYPE html>", 15);
+    for (size_t i = LINE; i < VIEWER; i += LINE)
+        page[i] = '\n';
+    strcpy(page + VIEWER, "\n  <script class=\"trace-data\" type=\"application/text\">\n" EVENTS("\n") "  </script>\n");
+    w = workload_rig_opened(page, &with_works);
+    workload_rig_check_cpus(w, cpus);
+    sim_workload_free(w);
+#undef EVENTS
+}
+
 /* Who never runs again: its number will be another's. */
 TEST(states_of_the_dead)
 {
     static const struct {
         const char *name;
         bool gone;
-    } states[] = {{"X", true},    {"Z", true},  {"16", true}, {"32", true}, {"128", true}, {"S", false},  {"R", false},
-                  {"D|W", false}, {"0", false}, {"1", false}, {"2", false}, {"64", false}, {"256", false}};
+    } states[] = {{"X", true},   {"x", true},  {"Z", true},   {"16", true},   {"32", true},
+                  {"128", true}, {"S", false}, {"R", false},  {"D|W", false}, {"0", false},
+                  {"1", false},  {"2", false}, {"64", false}, {"256", false}};
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         struct sim_perf_line l;
         char line[200];
@@ -524,6 +558,9 @@ TEST(malformed_recordings)
     } cases[] = {
         {"x 1 [000] 100.000021: cycles:\n",
          "FILE: contains no event sched:sched_switch: record it with perf sched record"},
+        {"[{\"ph\":\"X\",\"name\":\"task,time_us\"}]\n",
+         "FILE: contains no event sched:sched_switch: record it with perf sched record; of JSON, the text "
+         "systemTraceEvents is read (traceconv json)"},
         {"x 1 [000] 100.000021: sched:sched_switch: \n",
          "FILE:1: sched_switch without the threads' numbers (field trace): print it with perf script -F "
          "comm,tid,cpu,time,event,trace"},
