@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,4 +103,14 @@ struct plain_shown plain_shown(const char *text)
 double plain_number(double value, int decimals)
 {
     return value <= 0 && value >= -0.5 * pow(10, -decimals) ? 0 : value;
+}
+
+struct plain_time plain_time(double us, int decimals)
+{
+    struct plain_time t;
+    if (fabs(us) < 1e6)
+        snprintf(t.text, sizeof t.text, "%.*f us", decimals, plain_number(us, decimals));
+    else
+        snprintf(t.text, sizeof t.text, "%.3f s", us / 1e6);
+    return t;
 }

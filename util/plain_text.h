@@ -28,3 +28,9 @@ struct plain_shown plain_shown(const char *text);
 /* The value to print with so many decimals ("%.*f"): 0 instead of what would read "-0.0". Others are returned as they
  * are, NaN and infinities too. */
 double plain_number(double value, int decimals);
+
+/* A time with so many decimals, "12.3 us"; from a second on "1.235 s". To be used in place. */
+struct plain_time {
+    char text[40];
+};
+struct plain_time plain_time(double us, int decimals);

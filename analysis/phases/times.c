@@ -260,8 +260,8 @@ int times_transitions(const struct runs *r, const struct segmentation *o, struct
         if (undecided) /* what leads to or through the undecided is undecided too */
             continue;
         if (!phases_is_steady(&out->phases[j])) {
-            if (phases_warn(out, "the recording ends before the transition at %.1f us does",
-                            plain_number(out->phases[i + 1].start_us, 1)))
+            if (phases_warn(out, "the recording ends before the transition at %s does",
+                            plain_time(out->phases[i + 1].start_us, 1).text))
                 return -1;
             break;
         }

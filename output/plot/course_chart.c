@@ -20,6 +20,17 @@ static const double AROUND_US = 10;
 
 /* ---- a phase as a span ---- */
 
+/* A time is in s from a second on. */
+static double unit_us(double us)
+{
+    return us >= 1e6 ? 1e6 : 1;
+}
+
+static const char *unit_name(double us)
+{
+    return us >= 1e6 ? "s" : "\xC2\xB5s";
+}
+
 static void span_names(const struct phase *p, char *full, char *brief, size_t size)
 {
     const char *kind = phases_kind_name(p->kind);
@@ -29,20 +40,21 @@ static void span_names(const struct phase *p, char *full, char *brief, size_t si
         snprintf(full, size, "%s \xC3\x97%.2f", kind, p->ipc_ratio);
     else if ((p->kind == PHASE_STEADY || p->kind == PHASE_SLOW) && p->level >= 0)
         snprintf(full, size, "%s L%d", kind, p->level);
-    else if (p->kind == PHASE_RAMP)
-        snprintf(full, size, "%s \xCF\x84 %.3g \xC2\xB5s", kind,
-                 p->tau_us.value > 0 ? p->tau_us.value : p->rate_ramp.tau_us.value);
+    const double tau = p->tau_us.value > 0 ? p->tau_us.value : p->rate_ramp.tau_us.value;
+    if (p->kind == PHASE_RAMP)
+        snprintf(full, size, "%s \xCF\x84 %.3g %s", kind, tau / unit_us(tau), unit_name(tau));
 }
 
 /* "9.11 us [9.02, 9.2], 2.4 GHz, IPC 0.5" */
 static void span_figures(const struct phase *p, char *out, size_t size)
 {
     const struct estimate *d = &p->duration_us;
+    const double unit = unit_us(d->value);
     out[0] = '\0';
     if (isfinite(d->value))
-        text_list_add(out, size, ", ", "%.4g \xC2\xB5s", d->value);
+        text_list_add(out, size, ", ", "%.4g %s", d->value / unit, unit_name(d->value));
     if (isfinite(d->value) && isfinite(d->lo) && isfinite(d->hi))
-        text_list_add(out, size, " ", "[%.4g, %.4g]", d->lo, d->hi);
+        text_list_add(out, size, " ", "[%.4g, %.4g]", d->lo / unit, d->hi / unit);
     if (isfinite(p->freq_ghz.value))
         text_list_add(out, size, ", ", "%.4g GHz", p->freq_ghz.value);
     if (isfinite(p->ipc))

@@ -185,7 +185,7 @@ static void choose_unit(struct traced *l)
         end += 1;
         length = 2;
     }
-    bool seconds = length > 2e7, milliseconds = length > 2e4;
+    bool seconds = length > 2e6, milliseconds = length > 2e4;
     l->grid.unit_us = seconds ? 1e6 : milliseconds ? 1e3 : 1;
     l->unit = seconds ? "s" : milliseconds ? "ms" : "\xC2\xB5s";
     l->c->x_lo = begin / l->grid.unit_us;

@@ -35,6 +35,32 @@ static int decimals(const struct estimate *e, int least, int most)
     return n < least ? least : n > most ? most : n;
 }
 
+/* Of the times that are shown: that in which the samples are long, or us. */
+struct unit {
+    double us;
+    const char *name;
+};
+
+static const struct unit *unit_of(const struct trace *t)
+{
+    static const struct unit units[] = {{1, "us"}, {1e3, "ms"}, {1e6, "s"}};
+    size_t samples = 0, of_ms = 0, of_s = 0;
+    for (size_t i = 1; i < t->n; i++) {
+        double us = t->time_us[i] - t->time_us[i - 1];
+        if (t->run && t->run[i] != t->run[i - 1])
+            continue;
+        samples++;
+        of_ms += us >= 500;
+        of_s += us >= 5e4;
+    }
+    return &units[2 * of_s > samples ? 2 : 2 * of_ms > samples];
+}
+
+static struct estimate in_unit(const struct estimate *e, const struct unit *u)
+{
+    return (struct estimate){e->value / u->us, e->lo / u->us, e->hi / u->us};
+}
+
 /* A number as text, by value. */
 struct number {
     char text[ESTIMATE_TEXT_MAX];
@@ -53,6 +79,21 @@ static struct number limits(const struct estimate *e, int least, int most)
 {
     struct number out;
     estimates_text(e, decimals(e, least, most), out.text);
+    return out;
+}
+
+/* A time in that unit: to at most a hundredth of a us, or a thousandth. */
+static int time_decimals(const struct estimate *e, const struct unit *u)
+{
+    const struct estimate time = in_unit(e, u);
+    return decimals(&time, 1, u->us > 1 ? 3 : 2);
+}
+
+static struct number time_limits(const struct estimate *e, const struct unit *u)
+{
+    const struct estimate time = in_unit(e, u);
+    struct number out;
+    estimates_text(&time, time_decimals(e, u), out.text);
     return out;
 }
 
@@ -211,19 +252,18 @@ static bool any_volts(const struct phases *p)
     return false;
 }
 
-static void put_phase(struct pivot *t, const struct phases *p, const struct phase *ph)
+static void put_phase(struct pivot *t, const struct phases *p, const struct phase *ph, const struct unit *u)
 {
     static const char *const colours[] = {
         [PHASE_STEADY] = "\033[32m", [PHASE_THROTTLE] = "\033[33m", [PHASE_HALT] = "\033[31m",
         [PHASE_SLOW] = "\033[34m",   [PHASE_RAMP] = "\033[36m",     [PHASE_UNKNOWN] = "\033[35m"};
     char level[16] = "-", runs[48];
-    const int places = decimals(&ph->duration_us, 1, 2);
     if (ph->level >= 0)
         snprintf(level, sizeof(level), "L%d", ph->level);
     snprintf(runs, sizeof(runs), "%zu/%zu", ph->agreeing_runs, p->runs_used);
     pivot_line(t, PIVOT_ROW);
-    pivot_number(t, ph->start_us, places);
-    pivot_text(t, "%s", limits(&ph->duration_us, 1, 2).text);
+    pivot_number(t, ph->start_us / u->us, time_decimals(&ph->duration_us, u));
+    pivot_text(t, "%s", time_limits(&ph->duration_us, u).text);
     pivot_word(t, phases_kind_name(ph->kind));
     pivot_colour(t, colours[ph->kind]);
     pivot_number(t, ph->freq_ghz.value, 3);
@@ -237,25 +277,26 @@ static void put_phase(struct pivot *t, const struct phases *p, const struct phas
 
 /* One side of a ramp after the fine part of a long recording. */
 static void remark_ramp_side(struct pivot *t, const struct ramp_side *r, const char *what, const char *unit,
-                             const char *remark)
+                             const struct unit *u, const char *remark)
 {
     if (!(r->tau_us.value > 0))
         return;
+    const struct estimate tau = in_unit(&r->tau_us, u), begin = in_unit(&r->begin_us, u), end = in_unit(&r->end_us, u);
     pivot_line(t, PIVOT_REMARK);
-    pivot_text(t, "^ %s: exponentially from %s to %s %s, time constant %s us, from %s us to %s us%s", what,
-               number(r->from.value, 3).text, limits(&r->to, 3, 4).text, unit, limits(&r->tau_us, 0, 1).text,
-               limits(&r->begin_us, 0, 1).text, limits(&r->end_us, 0, 1).text, remark);
+    pivot_text(t, "^ %s: exponentially from %s to %s %s, time constant %s %s, from %s %s to %s %s%s", what,
+               number(r->from.value, 3).text, limits(&r->to, 3, 4).text, unit, limits(&tau, 0, 1).text, u->name,
+               limits(&begin, 0, 1).text, u->name, limits(&end, 0, 1).text, u->name, remark);
 }
 
 /* The clock, or the rate, or both: and which of them it may be where that is not known. */
 #define THROTTLED_TOO                                                                                                  \
     "dependent adds alone show this: that all code is throttled, adds too, and the clock stays cannot be excluded"
 
-static void remark_long_ramp(struct pivot *t, const struct phase *ph)
+static void remark_long_ramp(struct pivot *t, const struct phase *ph, const struct unit *u)
 {
     bool clock = ph->clock_ramp.tau_us.value > 0;
-    remark_ramp_side(t, &ph->clock_ramp, "clock", "GHz", ph->clock_unsure ? "; " THROTTLED_TOO : "");
-    remark_ramp_side(t, &ph->rate_ramp, "rate", "of the instructions per cycle at its end",
+    remark_ramp_side(t, &ph->clock_ramp, "clock", "GHz", u, ph->clock_unsure ? "; " THROTTLED_TOO : "");
+    remark_ramp_side(t, &ph->rate_ramp, "rate", "of the instructions per cycle at its end", u,
                      clock ? "" : "; the clock stays");
     if (clock && !(ph->rate_ramp.tau_us.value > 0) && isfinite(ph->ipc)) {
         pivot_line(t, PIVOT_REMARK);
@@ -264,21 +305,22 @@ static void remark_long_ramp(struct pivot *t, const struct phase *ph)
 }
 
 /* Adds lines for what has no room in the columns of a phase. */
-static void put_remarks(struct pivot *t, const struct phase *ph)
+static void put_remarks(struct pivot *t, const struct phase *ph, const struct unit *u)
 {
     if (ph->n_modes > 1) {
         pivot_line(t, PIVOT_REMARK);
         pivot_text(t, "^ the durations cluster:");
         for (size_t m = 0; m < ph->n_modes && m < PHASE_MODES_MAX; m++)
-            pivot_more(t, "%s %.1f us (%.0f %% of the runs)", m == 0 ? "" : ",", ph->modes[m].duration_us,
-                       100 * ph->modes[m].share);
+            pivot_more(t, "%s %.1f %s (%.0f %% of the runs)", m == 0 ? "" : ",", ph->modes[m].duration_us / u->us,
+                       u->name, 100 * ph->modes[m].share);
     }
     if (ph->clock_ramp.tau_us.value > 0 || ph->rate_ramp.tau_us.value > 0) {
-        remark_long_ramp(t, ph);
+        remark_long_ramp(t, ph, u);
     } else if (ph->tau_us.value > 0) {
+        const struct estimate tau = in_unit(&ph->tau_us, u);
         pivot_line(t, PIVOT_REMARK);
-        pivot_text(t, "^ exponentially from %s to %s GHz, time constant %s us", number(ph->from_ghz.value, 3).text,
-                   limits(&ph->to_ghz, 3, 4).text, limits(&ph->tau_us, 0, 1).text);
+        pivot_text(t, "^ exponentially from %s to %s GHz, time constant %s %s", number(ph->from_ghz.value, 3).text,
+                   limits(&ph->to_ghz, 3, 4).text, limits(&tau, 0, 1).text, u->name);
     } else if (ph->clock_unsure) {
         pivot_line(t, PIVOT_REMARK);
         pivot_text(t, "^ " THROTTLED_TOO);
@@ -289,23 +331,24 @@ static void put_remarks(struct pivot *t, const struct phase *ph)
     }
 }
 
-static void put_phases(struct document *d, const struct phases *p)
+static void put_phases(struct document *d, const struct phases *p, const struct unit *u)
 {
-    static const char *const headings[] = {"start us", "duration us [95 % limits]", "kind", "GHz", "IPC", "ratio",
-                                           "level"};
+    static const char *const headings[] = {"kind", "GHz", "IPC", "ratio", "level"};
     size_t shown = p->n_phases > PHASES_ALL ? PHASES_SHOWN : p->n_phases, count[PHASE_UNKNOWN + 1] = {0};
     char rest[TEXT_SIZE] = "";
     struct pivot t;
     pivot_init(&t, 1, NULL);
     pivot_line(&t, PIVOT_HEADING);
+    pivot_text(&t, "start %s", u->name);
+    pivot_text(&t, "duration %s [95 %% limits]", u->name);
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         pivot_word(&t, headings[i]);
     if (any_volts(p))
         pivot_word(&t, "volts");
     pivot_word(&t, "runs");
     for (size_t i = 0; i < shown; i++) {
-        put_phase(&t, p, &p->phases[i]);
-        put_remarks(&t, &p->phases[i]);
+        put_phase(&t, p, &p->phases[i], u);
+        put_remarks(&t, &p->phases[i], u);
     }
     document_pivot(d, &t);
     for (size_t i = shown; i < p->n_phases; i++)
@@ -317,18 +360,18 @@ static void put_phases(struct document *d, const struct phases *p)
         document_fact(d, "", "and %zu more: %s; all of them are in the JSON (--json FILE)", p->n_phases - shown, rest);
 }
 
-static void put_transitions(struct document *d, const struct phases *p)
+static void put_transitions(struct document *d, const struct phases *p, const struct unit *u)
 {
     for (size_t i = 0; i < p->n_transitions && i < OTHERS_SHOWN; i++) {
         const struct transition *t = &p->transitions[i];
         char change[200] = "";
         if (isfinite(t->from_ghz) || isfinite(t->to_ghz))
             snprintf(change, sizeof change, "%s -> %s GHz, ", number(t->from_ghz, 3).text, number(t->to_ghz, 3).text);
-        document_fact(d, i == 0 ? "Transition" : "", "at %s us%s: latency %s us, %s%u halt%s, %zu/%zu runs",
-                      number(t->at_us, decimals(&t->latency_us, 1, 2)).text,
+        document_fact(d, i == 0 ? "Transition" : "", "at %s %s%s: latency %s %s, %s%u halt%s, %zu/%zu runs",
+                      number(t->at_us / u->us, time_decimals(&t->latency_us, u)).text, u->name,
                       is_switch(p) && t->at_us < -BEFORE_US ? ", before the switch and unrelated to it" : "",
-                      limits(&t->latency_us, 1, 2).text, change, t->halts, t->halts == 1 ? "" : "s", t->agreeing_runs,
-                      p->runs_used);
+                      time_limits(&t->latency_us, u).text, u->name, change, t->halts, t->halts == 1 ? "" : "s",
+                      t->agreeing_runs, p->runs_used);
     }
     and_more(d, p->n_transitions, "");
 }
@@ -342,7 +385,7 @@ static size_t count_kind(const struct phases *p, enum phase_kind kind)
 }
 
 /* States which effects would have been detected, so that "nothing" can be weighed. */
-static void put_null_result(struct document *d, const struct phases *p)
+static void put_null_result(struct document *d, const struct phases *p, const struct unit *u)
 {
     char text[TEXT_SIZE] = "";
     if (p->n_transitions > 0 || count_kind(p, PHASE_RAMP))
@@ -354,51 +397,52 @@ static void put_null_result(struct document *d, const struct phases *p)
     text_list_add(text, sizeof text, "", "%s found. Smallest effects it would have detected (95 %% of cases):",
                   count_kind(p, PHASE_STEADY) == p->n_phases ? "no transition" : "no change between levels");
     if (isfinite(p->detectable_freq))
-        text_list_add(text, sizeof text, " ", "a frequency step of %.2g %% lasting %.3g us", 100 * p->detectable_freq,
-                      p->detectable_freq_us);
+        text_list_add(text, sizeof text, " ", "a frequency step of %.2g %% lasting %.3g %s", 100 * p->detectable_freq,
+                      p->detectable_freq_us / u->us, u->name);
     else
         text_list_add(text, sizeof text, " ", "no frequency step (%s)",
                       p->n_levels ? "the recording is too short" : "frequency was not measured");
     if (isfinite(p->detectable_throttle))
-        text_list_add(text, sizeof text, ", ", "throttling to %.3g of the full rate for %.3g us",
-                      p->detectable_throttle, p->detectable_throttle_us);
+        text_list_add(text, sizeof text, ", ", "throttling to %.3g of the full rate for %.3g %s",
+                      p->detectable_throttle, p->detectable_throttle_us / u->us, u->name);
     else
         text_list_add(text, sizeof text, ", ", "no throttling (%s)",
                       p->n_phases && !isnan(p->phases[0].ipc) ? "the recording is too short" : "IPC was not measured");
     if (isfinite(p->detectable_halt_us))
-        text_list_add(text, sizeof text, ", ", "a halt of %.2g us or more", p->detectable_halt_us);
+        text_list_add(text, sizeof text, ", ", "a halt of %.2g %s or more", p->detectable_halt_us / u->us, u->name);
     const struct phase *last = p->n_phases ? &p->phases[p->n_phases - 1] : NULL;
     if (is_switch(p) && last && last->start_us + last->duration_us.value > 0)
-        text_list_add(text, sizeof text, "; ", "within %.0f us of the switch",
-                      last->start_us + last->duration_us.value);
+        text_list_add(text, sizeof text, "; ", "within %.0f %s of the switch",
+                      (last->start_us + last->duration_us.value) / u->us, u->name);
     document_fact(d, "Result", "%s", text);
 }
 
-static void put_voltage(struct document *d, const struct phases *p)
+static void put_voltage(struct document *d, const struct phases *p, const struct unit *u)
 {
     for (size_t i = 0; i < p->n_volt_steps && i < OTHERS_SHOWN; i++) {
         const struct volt_step *v = &p->volt_steps[i];
-        struct number from = number(v->begin_us, 1), to = number(v->end_us, 1);
+        struct number from = number(v->begin_us / u->us, 1), to = number(v->end_us / u->us, 1);
         bool jump = strcmp(from.text, to.text) == 0; /* between two readings */
-        document_fact(d, i == 0 ? "Voltage" : "", "%.4f -> %.4f V (%+.1f mV), %s %s%s%s us", v->from_v, v->to_v,
+        document_fact(d, i == 0 ? "Voltage" : "", "%.4f -> %.4f V (%+.1f mV), %s %s%s%s %s", v->from_v, v->to_v,
                       plain_number(1000 * (v->to_v - v->from_v), 1), jump ? "at" : "from", from.text,
-                      jump ? "" : " to ", jump ? "" : to.text);
+                      jump ? "" : " to ", jump ? "" : to.text, u->name);
     }
     and_more(d, p->n_volt_steps, " steps");
 }
 
 void phases_text_print(FILE *out, bool colour, const struct trace *t, const struct phases *p, const char *missing)
 {
+    const struct unit *u = unit_of(t);
     struct document d;
     begin(&d, p);
     put_machine(&d, t, p);
     put_runs(&d, p);
     document_fact(&d, "Not measured", "%s", or_empty(missing));
     put_levels(&d, p);
-    put_phases(&d, p);
-    put_transitions(&d, p);
-    put_null_result(&d, p);
-    put_voltage(&d, p);
+    put_phases(&d, p, u);
+    put_transitions(&d, p, u);
+    put_null_result(&d, p, u);
+    put_voltage(&d, p, u);
     for (size_t i = 0; i < p->n_warnings && i < OTHERS_SHOWN; i++)
         document_warning(&d, "Warning", "%s", p->warnings[i]);
     and_more(&d, p->n_warnings, " warnings");

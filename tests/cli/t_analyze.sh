@@ -44,6 +44,24 @@ for of in 'xeon-gold-6130 128fma:512fma 1' 'xeon-gold-6130 512fma:128fma 2' 'cor
     verdict "the analysis of a recording of $1, $2, is that of the run" cmp own.json again.json
 done
 
+# samples of 0.25 s and of 10 ms: times in s and in ms, on the screen and in the plot; in JSON, us
+slow_trace() {
+    awk -v us="$1" 'BEGIN {
+        print "time_us,freq_ghz"
+        for (i = 0; i < 90; i++)
+            printf "%.1f,%.4f\n", i * us, (i < 30 || i >= 60 ? 3.5 : 2.4) + (i * 7 % 5 - 2) / 1000
+    }'
+}
+slow_trace 250000 >"$tmp/slow.csv"
+run --analyze "$tmp/slow.csv" --json slow.json --plot slow.svg
+verdict "samples of 0.25 s: times in s" test "$(grep -Ec '^start s +duration s|at 7\.[0-9]+ s: latency [^u]* s,' "$out")" -eq 2
+verdict "... none in us" test "$(grep -cw us "$out")" -eq 0
+verdict "... nor in the plot" test "$(grep -c 'slow L1: 7\.50[0-9] s' slow.svg)/$(grep -c 'time (s)' slow.svg)" = 1/1
+verdict "... but in the JSON" grep -Eq '"start_us": 7[0-9]{6}\.' slow.json
+slow_trace 10000 >"$tmp/slow.csv"
+run --analyze "$tmp/slow.csv"
+verdict "samples of 10 ms: times in ms" grep -Eq '^start ms +duration ms' "$out"
+
 # what changes before the switch was not changed by it
 sed '/^#/!s/^\([0-2]\),\([-0-9.]*\),/\1 \2 /' "$tmp/good.csv" |
     awk '/^[0-2] / { sub(/ /, ","); split($1, f, ","); printf "%s,%.2f,%s\n", f[1], f[2] - 31.5, $2; next } 1' \

@@ -14,6 +14,7 @@
 #include "analysis/phases/findings.h"
 #include "analysis/phases/ramps/ramp_fit.h"
 #include "analysis/stats/robust.h"
+#include "util/plain_text.h"
 
 enum {
     BINS = 800, /* of a stretch, at most */
@@ -437,9 +438,9 @@ static int tell_ramps(const struct segmentation *o, struct phases *out)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};
         else if (p + 1 == out->n_phases &&
                  phases_warn(out,
-                             "the frequency still changes where the ramp from %.1f us ends (time constant %.0f us); a "
+                             "the frequency still changes where the ramp from %s ends (time constant %s); a "
                              "longer --observe would resolve it better",
-                             ph->start_us, tau))
+                             plain_time(ph->start_us, 1).text, plain_time(tau, 0).text))
             return -1;
     }
     return 0;

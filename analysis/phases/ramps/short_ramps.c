@@ -13,6 +13,7 @@
 
 #include "analysis/phases/ramps/ramp_fit.h"
 #include "util/order.h"
+#include "util/plain_text.h"
 
 /* Readings of a fit at least; its search: shifts to either side, rounds, and time constants that it begins with. */
 enum { READINGS_LEAST = 8, SHIFTS = 6, ROUNDS = 2, TAUS = 8 };
@@ -395,8 +396,8 @@ static void doubt_steps(struct segmentation *o, struct phases *out, const struct
             continue;
         out->phases[p].kind = PHASE_UNKNOWN;
         snprintf(out->phases[p].why, sizeof out->phases[p].why,
-                 "the frequency changes in steps or in a ramp of about %.0f us: the data do not show which",
-                 f->tau.value);
+                 "the frequency changes in steps or in a ramp of about %s: the data do not show which",
+                 plain_time(f->tau.value, 0).text);
     }
 }
 

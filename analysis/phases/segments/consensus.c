@@ -59,8 +59,8 @@ static int tell_interruptions(struct phases *out, const struct order_key *rank, 
         return 0;
     return phases_warn(out,
                        "only %zu of %zu repetitions were free of interruptions; used as well: %zu with no interruption "
-                       "longer than %.1f us; a less busy machine gives narrower limits",
-                       free_of, total, kept - free_of, rank[kept - 1].key);
+                       "longer than %s; a less busy machine gives narrower limits",
+                       free_of, total, kept - free_of, plain_time(rank[kept - 1].key, 1).text);
 }
 
 /*
@@ -88,8 +88,8 @@ static int drop_interrupted(const struct runs *r, size_t *run, size_t *n, struct
     qsort(run + *n, r->n - *n, sizeof *run, order_size);
     for (size_t k = *n; k < r->n && !bad; k++)
         if (consensus_interrupted(r, run[k], &g))
-            bad = phases_discard(out, r->run[run[k]].number, "interrupted: %.1f us at %.0f us", g->lost,
-                                 plain_number(g->begin, 0));
+            bad = phases_discard(out, r->run[run[k]].number, "interrupted: %s at %s", plain_time(g->lost, 1).text,
+                                 plain_time(g->begin, 0).text);
     free(rank);
     return bad;
 }
@@ -431,8 +431,8 @@ static int drop_long_halts(const struct runs *r, struct segmentation *o, struct 
             double at = segmentation_begin_in(o, p, k), d = segmentation_length_in(o, p, k);
             if (!(d - middle > bound))
                 continue;
-            bad = phases_discard(out, r->run[o->run[k]].number, "interrupted: %.1f us at %.0f us", d - middle,
-                                 plain_number(at, 0));
+            bad = phases_discard(out, r->run[o->run[k]].number, "interrupted: %s at %s", plain_time(d - middle, 1).text,
+                                 plain_time(at, 0).text);
             for (size_t e = 0; e + 1 < o->n_pieces; e++)
                 o->time[e * o->n_runs + k] = NAN;
         }

@@ -370,8 +370,8 @@ static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
         const struct mixed_stretch *m = volts_mixed_at(mixed, 0.5 * (begin + end));
         if (m && ph->kind != PHASE_HALT && isnan(ph->volts))
             return phases_warn(
-                out, "no voltage is given from %.0f to %.0f us: its readings come from repetitions in different states",
-                plain_number(fmax(begin, m->begin), 0), plain_number(fmin(end, m->end), 0));
+                out, "no voltage is given from %s to %s: its readings come from repetitions in different states",
+                plain_time(fmax(begin, m->begin), 0).text, plain_time(fmin(end, m->end), 0).text);
     }
     return 0;
 }

@@ -138,6 +138,15 @@ TEST(no_zero_is_negative)
     assert_true(isnan(plain_number(NAN, 1)));
 }
 
+TEST(long_times_are_seconds)
+{
+    assert_string_equal(plain_time(12.345, 1).text, "12.3 us");
+    assert_string_equal(plain_time(-0.2, 0).text, "0 us");
+    assert_string_equal(plain_time(999999.4, 0).text, "999999 us");
+    assert_string_equal(plain_time(-1e6, 1).text, "-1.000 s");
+    assert_string_equal(plain_time(118996843.028, 1).text, "118.997 s");
+}
+
 TEST(messages_show_the_beginning)
 {
     assert_string_equal(plain_shown("").text, "");

@@ -146,7 +146,7 @@ TEST(a_mixed_step_is_where_the_frequency_changes)
          2,
          12,
          28.25,
-         "no voltage is given from 15 to 25 us: its readings come from repetitions in different states"},
+         "no voltage is given from 15 us to 25 us: its readings come from repetitions in different states"},
         {{{-50, 0}}, 1, 12, 28.25, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -206,8 +206,8 @@ TEST(what_is_told_of_mixed_readings_has_no_minus_zero)
 {
     static const double earlier[] = {15.25, 25.25}; /* than {15, 25} */
     static const char *const told[] = {
-        "no voltage is given from 0 to 10 us: its readings come from repetitions in different states",
-        "no voltage is given from -10 to 0 us: its readings come from repetitions in different states"};
+        "no voltage is given from 0 us to 10 us: its readings come from repetitions in different states",
+        "no voltage is given from -10 us to 0 us: its readings come from repetitions in different states"};
     for (size_t i = 0; i < 2; i++) {
         const struct change change[] = {{15 - earlier[i], 0}, {25 - earlier[i], 0}};
         struct phases p = changing(change, 2);
