@@ -280,7 +280,14 @@ from == "likwid" && /# GID[|,]/ {
 from == "likwid" && /^[0-9]+[, ][0-9]+[, ][0-9]+[, ][0-9.]+[-e0-9]*[, ]/ {
     n_fields = split($0, field, /[, ]/)
     # other lines are of the program that was measured
-    if (!groups || field[1] < 1 || field[1] > groups || field[3] != n_threads || field[2] != names[field[1]]) next
+    if (!groups || field[1] < 1 || field[1] > groups || field[2] != names[field[1]]) next
+    if (!n_threads && field[3] > 1) fail("nothing says of which CPUs: record both outputs of likwid-perfctr (2>&1)", FNR)
+    if (!n_threads) {
+        n_threads = chosen = 1
+        thread[1] = "all"
+        wanted("all")
+    }
+    if (field[3] != n_threads) next
     if (n_fields != 4 + field[2] * n_threads)
         fail("cut off: " n_fields " fields, not " 4 + field[2] * n_threads " (4, and one each value and CPU)", FNR)
     if (!chosen) next

@@ -68,8 +68,9 @@ void findings_see(struct finding *f, const char *format, ...)
 
 void findings_see_fact(const struct environment *e, struct finding *f, enum environment_fact which)
 {
-    findings_see(f, "%s: %s", environment_path(which, e->cpu).text,
-                 e->fact[which].text[0] ? e->fact[which].text : "none");
+    const char *text = e->fact[which].text;
+    /* Linux prints "(null)" for a set of CPUs that it has not made (drivers/base/cpu.c, print_cpus_nohz_full) */
+    findings_see(f, "%s: %s", environment_path(which, e->cpu).text, *text && strcmp(text, "(null)") ? text : "none");
 }
 
 /* ---- what it means ---- */

@@ -212,6 +212,13 @@ rows "likwid's events" events <<END_OF_FILE
 END_OF_FILE
 sed 's/ 2 1$//' likwid >short
 refused "likwid, cut off" 'short, line 6: cut off: 8 fields, not 10' short
+sed '/HWThreads/d' likwid >errors
+refused "likwid's standard error alone" 'errors, line 3: nothing says of which CPUs: record both outputs' errors
+sed '/HWThreads/d' events >errors
+rows "... of one CPU" errors <<END_OF_FILE
+500000.0000,2,2,,,0.25,
+1000000.0000,1,4,,,1,
+END_OF_FILE
 
 # ---- perf script
 cat >groups <<'END_OF_FILE'

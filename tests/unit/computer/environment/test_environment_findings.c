@@ -473,6 +473,10 @@ TEST(test_tick)
     assert_string_equal(tick->change, "add nohz_full=3 to the kernel command line and reboot");
     assert_int_equal(find(&f, "nohz-full")->kind, FINDING_LIMITS);
     findings_free(&f);
+    strcpy(c.e.fact[ENV_NOHZ_FULL].text, "(null)");
+    computer_findings(&c, &f);
+    assert_string_equal(find(&f, "nohz-full")->seen, "/sys/devices/system/cpu/nohz_full: none");
+    findings_free(&f);
     c.e.timer_hz = 1000;
     c.e.hypervisor = true;
     c.e.fact[ENV_NOHZ_FULL].error = ENOENT;
