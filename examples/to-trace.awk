@@ -192,7 +192,7 @@ from == "perf-stat" && match($0, /^[ \t]*[0-9]+\.[0-9]+/) {
     event = field[i + 2]
     for (i += 3; gsub(/\//, "/", event) % 2 && i <= n_fields; i++) event = event "," field[i]
     if (i > n_fields + 1 || gsub(/\//, "/", event) % 2)
-        fail("cut off: a line is time,value,unit,event,...", FNR)
+        fail("cut off, or not of perf stat -I -x,: a line of that is time,value,unit,event,...", FNR)
     if (value == "" || !wanted(id)) next
     if (value !~ /^<not/ && !is_number(value)) fail("the value of " event " is '" value "', not a number", FNR)
     if (!has_time || time != last) {

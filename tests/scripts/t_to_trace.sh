@@ -154,7 +154,7 @@ refused "perf stat without cycles" 'few: no cycles, .* add the event cycles' few
 printf '     0.100526131,<not supported>,,cycles,0,100.00,,\n' >guest
 refused "perf stat where nothing can be counted" 'guest: cycles have no value in it (<not counted>' guest
 printf '0.1,1000,,cycles,1,100.00\n0.2,10' >short
-refused "perf stat, cut off" 'short, line 2: cut off: a line is time,value,unit,event' short
+refused "perf stat, cut off" 'short, line 2: cut off, or not of perf stat -I -x,: a line of that is time,' short
 
 # ---- intel_pstate_tracer
 cat >cpu.csv <<END_OF_FILE

@@ -307,7 +307,7 @@ void sim_perf_parse(const char *line, size_t length, struct sim_perf_line *out)
         out->event = SIM_PERF_LOST;
     } else if (strstr(line, "sched_switch: ")) {
         out->event = SIM_PERF_UNREADABLE;
-        out->missing = "the CPU or the time (fields cpu, time)";
+        out->missing = "the CPU or the time (fields cpu, time; ftrace: not in the latency format)";
     }
 }
 

@@ -565,8 +565,9 @@ TEST(malformed_recordings)
          "FILE:1: sched_switch without the threads' numbers (field trace): print it with perf script -F "
          "comm,tid,cpu,time,event,trace"},
         {"#\nx 1 100.000021: sched:sched_switch: a:1 [120] S ==> b:2 [120]\n",
-         "FILE:2: sched_switch without the CPU or the time (fields cpu, time): print it with perf script -F "
-         "comm,tid,cpu,time,event,trace"},
+         "FILE:2: sched_switch without the CPU or the time (fields cpu, time; ftrace: not in the latency format): "
+         "print it "
+         "with perf script -F comm,tid,cpu,time,event,trace"},
         {SWITCH(0, 10, "swapper", 0, "R", "swapper", 0) SWITCH(0, 20, "swapper", 0, "R", "a", 1),
          "FILE: contains no work: all CPUs are idle all the time"},
         {SWITCH(0, 10, "a", 1, "R", "swapper", 0), "FILE: contains no work: all CPUs are idle all the time"},
