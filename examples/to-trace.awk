@@ -327,6 +327,9 @@ from == "perf-script" && match($0, /(^|[ \t])[0-9]+\.[0-9]+: +/) {
     bin = interval == "" ? time : int((time - first) / interval) + 1
     if (has_time && bin < last)
         fail("times go backwards: convert one recording at a time, as perf script prints it", FNR)
+    if (interval != "" && has_time && bin - last > 1e6)
+        fail("nothing for more than a million intervals: give a longer one, or one recording at a time", FNR)
+    while (interval != "" && has_time && last + 1 < bin) sample(id, ++last * interval, interval) # the CPU was idle
     if (!has_time || bin != last) sample(id, interval == "" ? time : bin * interval, interval)
     last = bin
     has_time = 1

@@ -251,6 +251,16 @@ rows "perf script of separate events, in intervals" -v interval=1 separate <<END
 1000000.0000,,,,,1,
 2000000.0000,,,,,0,
 END_OF_FILE
+sed 's/52531.1010/52534.9000/; $a x 34 [002] 52536.200000: 1 cycles:' groups >gap
+rows "perf script: intervals without samples" -v clock=elapsed -v interval=1 gap <<END_OF_FILE
+1000000.0000,0.002,1.75,,0.7,,
+2000000.0000,,,,,,
+3000000.0000,,,,,,
+4000000.0000,0.001,1,,0,,
+5000000.0000,,,,,,
+END_OF_FILE
+sed 's/52534.9000/99992534.9000/' gap >gap2
+refused "perf script: a gap of days" 'gap2, line 7: nothing for more than a million' -v clock=elapsed -v interval=1 gap2
 refused "separate events without an interval" \
     'separate: the events were sampled separately: give -v interval=S' separate
 sed 's/ [0-9]* cycles/ cycles/' groups >periods
