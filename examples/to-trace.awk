@@ -7,8 +7,9 @@
 #
 # from=FORMAT is recognized if not given:
 #
-#   turbostat    its text, with the column Bzy_MHz (and CPU, unless --Summary). Times are Time_Of_Day_Seconds; without
-#                that column, interval=S counts them. (usec is how long turbostat took to read, not the interval.)
+#   turbostat    its text, or that with commas for tabs, with the column Bzy_MHz (and CPU, unless --Summary). Times are
+#                Time_Of_Day_Seconds; without that column, interval=S counts them. (usec is how long turbostat took to
+#                read, not the interval.)
 #   perf-stat    perf stat -I MS -x, (any separator; also -A, --per-core). Counts of less than the whole time
 #                (multiplexed, <not counted>) are missing values.
 #   pstate       cpu.csv of intel_pstate_tracer, or the kernel's trace of pstate_sample
@@ -100,7 +101,7 @@ function key_of(event, modifier) {
 }
 
 function format_of(line) {
-    if (line ~ /(^|[ \t])(Bzy_MHz|Avg_MHz|TSC_MHz)([ \t]|$)/) return "turbostat"
+    if (line ~ /(^|[ \t,])(Bzy_MHz|Avg_MHz|TSC_MHz)([ \t,]|$)/) return "turbostat"
     if (line ~ /^ *common_cpu *,/ || line ~ /pstate_sample: core_busy=/) return "pstate"
     if (line ~ /# (GID[|,]|HWThreads[:,]|C(ores|ORES)[:,])/) return "likwid"
     if (line ~ /^[ \t]*[0-9]+\.[0-9]+[^-0-9a-zA-Z.: ].*[^0-9]/) return "perf-stat"
@@ -126,6 +127,8 @@ BEGIN {
 }
 
 # ---- turbostat: a line of names before each interval (once with --Summary), then the summary "-", then each CPU ----
+
+from == "turbostat" && (commas += /,(Bzy|Avg|TSC)_MHz|(Bzy|Avg|TSC)_MHz,/) { gsub(/,/, "\t") }
 
 from == "turbostat" && /(^|[ \t])(Bzy_MHz|Avg_MHz|TSC_MHz)([ \t]|$)/ {
     for (name in column) column[name] = 0

@@ -58,6 +58,11 @@ rows "turbostat: the summary, from the start" -v cpu=- -v interval=1 turbostat <
 1000000.0000,3.9,,,,,
 2000000.0000,3.5,,,,,
 END_OF_FILE
+tr "$tab" , <turbostat >commas
+rows "turbostat, with commas" -v cpu=4 commas <<END_OF_FILE
+0.0000,3.901,,,,,
+1000000.0000,,,,,,
+END_OF_FILE
 refused "turbostat of several CPUs" 'several CPUs: choose one with -v cpu=N: 0, 4, - (all)' turbostat
 refused "a CPU that it does not have" 'turbostat: nothing of cpu=3; it has 0, 4, - (all)' -v cpu=3 turbostat
 cut -d "$tab" -f 4,7 <turbostat | sed 1,3d >shown
