@@ -284,9 +284,8 @@ static void take_event(const char *word, bool padded, struct sim_perf_line *out)
         out->missing = "the threads' numbers (field trace)";
     } else if (!strncmp(word, "sched_wak", 9) && take_wake(p, out)) {
         out->event = SIM_PERF_WAKE; /* sched_waking, sched_wakeup, sched_wakeup_new */
-    } else if (length == 18 && !strncmp(word, "tracing_mark_write", length) &&
-               take_text(&p, "trace_event_clock_sync")) {
-        out->event = SIM_PERF_NOTHING; /* tells another clock; traceconv adds one whose own time is 0 */
+    } else if (!out->ns && take_text(&p, "trace_event_clock_sync")) {
+        out->event = SIM_PERF_NOTHING; /* traceconv adds it (src/traceconv/trace_to_systrace.cc) */
     } else if (length == 18 && !strncmp(word, "sched_stat_runtime", length) && take_runtime(p, out)) {
         out->event = SIM_PERF_RUNTIME;
     }
