@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Samples of fixed work in several lengths that take turns; of a slice of each, the fastest and the slowest are kept. */
+/* Samples of fixed work in several lengths that take turns; the fastest and the slowest of each slice are kept. */
 #include "probes/disturbances.h"
 
 #include <errno.h>

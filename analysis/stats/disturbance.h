@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether what disturbs code is multiplicative or additive. Samples of fixed work are taken in several lengths, and what
- * disturbs a length is how much longer its slowest sample takes than its fastest, slice of time by slice of time. A
- * clock that moves takes the same part of any length: the logarithm of the disturbance rises with that of the length by
- * a slope of 1. Time that is stolen (an interrupt, another task, the host) comes in pieces whatever it hits: slope 0.
+ * Whether what disturbs code is multiplicative or additive. Samples of fixed work are taken in several lengths, and
+ * what disturbs a length is how much longer its slowest sample takes than its fastest, slice of time by slice of
+ * time. A clock that moves takes the same part of any length: the logarithm of the disturbance rises with that of
+ * the length by a slope of 1. Time that is stolen (an interrupt, another task, the host) comes in pieces whatever it
+ * hits: slope 0.
  */
 #pragma once
 

@@ -48,9 +48,9 @@ void cpu_ask_leaves(cpuid_fn *cpuid, struct cpu_leaves *out);
 void cpu_read_leaves(struct cpu_leaves *out);
 
 /*
- * What helps in a guest, to whoever owns the host and to whoever rents an instance. Clouds pass counters on where nobody
- * else is on the socket (EC2: Gregg, "The PMCs of EC2", 2017), or when the instance is created with them (Compute
- * Engine: "PMU overview", --performance-monitoring-unit).
+ * What helps in a guest, to whoever owns the host and to whoever rents an instance. Clouds pass counters on where
+ * nobody else is on the socket (EC2: Gregg, "The PMCs of EC2", 2017), or when the instance is created with them
+ * (Compute Engine: "PMU overview", --performance-monitoring-unit).
  */
 #define CPU_GUEST_COUNTERS                                                                                             \
     "have the hypervisor pass counters on (QEMU: -cpu host,pmu=on); in a cloud, take bare metal, or an instance of a " \

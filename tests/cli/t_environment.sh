@@ -59,7 +59,8 @@ verdict "--json -: the text goes to standard error" sh -c 'grep -q "^Environment
 if command -v jq >/dev/null 2>&1; then
     verdict "... and the JSON is whole" jq -e '.format == "characterize-environment/1" and .cpu == 1 and
         (.findings[0] | .id == "governor" and .cost == 0.75 and .cost_is == "estimated") and
-        .seconds == 0 and (.sysroot | endswith("/machine")) and .snapshot.governor == "powersave" and .snapshot.kernel == "6.1.0-test"' "$out"
+        .seconds == 0 and (.sysroot | endswith("/machine")) and
+        .disturbance == null and .snapshot.governor == "powersave" and .snapshot.kernel == "6.1.0-test"' "$out"
 elif command -v python3 >/dev/null 2>&1; then
     verdict "... and the JSON is whole" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$out"
 fi
@@ -95,7 +96,8 @@ mkdir -p "$tmp/one/proc" "$tmp/empty"
 echo 'cpu  0 0 0 0 0 0 0 0 0 0' >"$tmp/one/proc/stat"
 run --check environment --sysroot "$tmp/one"
 verdict "files without any CPU: not one of this machine" grep -q '^Environment of CPU 0 ' "$out"
-refuses "files of no machine" 2 'neither sys/devices/system/cpu nor proc/stat' --check environment --sysroot "$tmp/empty"
+refuses "files of no machine" 2 \
+    'neither sys/devices/system/cpu nor proc/stat' --check environment --sysroot "$tmp/empty"
 refuses "no such folder" 2 "$tmp/nowhere" --check environment --sysroot "$tmp/nowhere"
 refuses "no such CPU" 2 'CPU 7' --check environment --sysroot "$machine" --cpu 7
 refuses "nothing else can be checked" 2 environment --check everything

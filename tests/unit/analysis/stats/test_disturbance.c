@@ -4,7 +4,8 @@
 #include "tests/support/random_numbers.h"
 #include "tests/support/test.h"
 
-/* What disturbs: pieces of stolen time, a second and in us; how far the clock falls, for 3 ms each; jitter of a reading. */
+/* What disturbs: pieces of stolen time, a second and in us; how far the clock falls, for 3 ms each; jitter of a
+ * reading. */
 struct world {
     double rate_hz, piece_us, depth, jitter_us;
     double long_part; /* of the pieces: they last 4 ms, as another task does */
