@@ -284,7 +284,7 @@ from == "likwid" && /^[0-9]+[, ][0-9]+[, ][0-9]+[, ][0-9.]+[-e0-9]*[, ]/ {
     n_fields = split($0, field, /[, ]/)
     # other lines are of the program that was measured
     if (!groups || field[1] < 1 || field[1] > groups || field[2] != names[field[1]]) next
-    if (!n_threads && field[3] > 1) fail("nothing says of which CPUs: record both outputs of likwid-perfctr (2>&1)", FNR)
+    if (!n_threads && field[3] > 1) fail("nothing says of which CPUs: record both outputs of likwid (2>&1)", FNR)
     if (!n_threads) {
         n_threads = chosen = 1
         thread[1] = "all"

@@ -54,7 +54,8 @@ slow_trace() {
 }
 slow_trace 250000 >"$tmp/slow.csv"
 run --analyze "$tmp/slow.csv" --json slow.json --plot slow.svg
-verdict "samples of 0.25 s: times in s" test "$(grep -Ec '^start s +duration s|at 7\.[0-9]+ s: latency [^u]* s,' "$out")" -eq 2
+verdict "samples of 0.25 s: times in s" \
+    test "$(grep -Ec '^start s +duration s|at 7\.[0-9]+ s: latency [^u]* s,' "$out")" -eq 2
 verdict "... none in us" test "$(grep -cw us "$out")" -eq 0
 verdict "... nor in the plot" test "$(grep -c 'slow L1: 7\.50[0-9] s' slow.svg)/$(grep -c 'time (s)' slow.svg)" = 1/1
 verdict "... but in the JSON" grep -Eq '"start_us": 7[0-9]{6}\.' slow.json
