@@ -319,16 +319,22 @@ int cpu_default(const char *root)
     return cpu_choose(&view, -1, &cpu, &ignored) == MACHINE_OK ? cpu : 0;
 }
 
+/* The first CPU of a list in which this one is, too; `otherwise` where it is not, as in no list of its own. */
+static int first_with(const struct cpu_mask *list, int cpu, int otherwise)
+{
+    int first = 0;
+    if (!cpu_mask_has(list, cpu))
+        return otherwise;
+    while (!cpu_mask_has(list, first))
+        first++;
+    return first;
+}
+
 int cpu_core_of(const char *root, int cpu)
 {
     struct cpu_mask siblings;
-    if (!cpu_read_list(root, &siblings, "devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu) ||
-        !cpu_mask_has(&siblings, cpu))
-        return cpu;
-    int first = 0;
-    while (!cpu_mask_has(&siblings, first))
-        first++;
-    return first;
+    (void)cpu_read_list(root, &siblings, "devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    return first_with(&siblings, cpu, cpu);
 }
 
 int cpu_core_in(const struct cpu_view *v, const char *root, int cpu)
@@ -344,12 +350,8 @@ int cpu_package_of(const char *root, int cpu)
 int cpu_l3_of(const char *root, int cpu)
 {
     struct cpu_mask sharing;
-    int first = 0;
-    if (!cpu_read_list(root, &sharing, "devices/system/cpu/cpu%d/cache/index3/shared_cpu_list", cpu))
-        return -1;
-    while (!cpu_mask_has(&sharing, first))
-        first++;
-    return first;
+    (void)cpu_read_list(root, &sharing, "devices/system/cpu/cpu%d/cache/index3/shared_cpu_list", cpu);
+    return first_with(&sharing, cpu, -1);
 }
 
 int cpu_cluster_of(const char *root, int cpu)

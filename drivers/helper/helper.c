@@ -413,7 +413,6 @@ static const struct machine_ops helper_ops = {
     .close = helper_close,
     .read_register = helper_read_register,
     .find_event = helper_find_event,
-    .find_cores = native_find_cores,
     .core_kinds = native_core_kinds,
     .uncore = native_uncore,
     .speed_select = native_speed_select,

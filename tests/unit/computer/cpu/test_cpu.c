@@ -159,6 +159,23 @@ TEST(test_masks_in_hexadecimal)
     assert_int_equal(cpu_mask_parse_hex(large, &m), -1);
 }
 
+/* A list without the CPU whose list it is says nothing: not that there is a first one. */
+TEST(test_lists_of_others)
+{
+    static const char *const lists[] = {"", "(null)", "0-2", "5", "3-"};
+    char root[FOLDER_PATH_MAX];
+    folder_make(root);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        folder_put_line(root, "devices/system/cpu/cpu3/cache/index3/shared_cpu_list", lists[i]);
+        folder_put_line(root, "devices/system/cpu/cpu3/topology/thread_siblings_list", lists[i]);
+        assert_int_equal(cpu_l3_of(root, 3), -1);
+        assert_int_equal(cpu_core_of(root, 3), 3);
+    }
+    folder_put_line(root, "devices/system/cpu/cpu3/cache/index3/shared_cpu_list", "1-3,7");
+    assert_int_equal(cpu_l3_of(root, 3), 1);
+    folder_remove(root);
+}
+
 TEST(test_long_lists_end_in_dots)
 {
     struct cpu_mask m = mask("0,2,4,6,8,10,12");
