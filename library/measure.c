@@ -67,14 +67,20 @@ int measure_check_amount(const struct transition_setup *s, double *samples, stru
 
 int measure_check_cores(const struct machine_info *info, const struct tables_options *o, struct machine_error *err)
 {
+    bool few = false;
     for (size_t i = 0; i < o->n_active; i++) {
         if (o->active[i] > info->cores)
             return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: %s has %u core%s", o->active[i],
                                 info->cpu, info->cores, info->cores == 1 ? "" : "s");
         if (o->n_cpus > 0 && o->active[i] > o->n_cpus)
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: only %zu CPUs are listed", o->active[i],
-                                o->n_cpus);
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: only %zu CPU%s listed", o->active[i],
+                                o->n_cpus, o->n_cpus == 1 ? " is" : "s are");
+        few = few || o->active[i] <= info->usable_cores;
     }
+    if (o->n_active > 0 && info->usable_cores > 0 && !few)
+        return machine_fail(err, MACHINE_CANNOT, "use fewer active cores, or 0 for all",
+                            "%u active cores requested, but this process may use %u physical core%s", o->active[0],
+                            info->usable_cores, info->usable_cores == 1 ? "" : "s");
     return MACHINE_OK;
 }
 

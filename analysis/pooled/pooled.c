@@ -188,7 +188,7 @@ static double moment_told(const struct pooled_answer *a, size_t k, double begin,
 }
 
 /* Stretches of full rate in which the clock steps are as many phases: of state k, which is reported as begin..end. */
-static void add_steady(const struct pooled_answer *a, size_t k, double begin, double end, bool unsure, double *x)
+static void add_steady(const struct pooled_answer *a, size_t k, double begin, double end, double *x)
 {
     for (size_t i = 0; i == 0 || i < a->c->n; i++) {
         const struct pooled_clock_state *c = a->c->n ? &a->c->state[i] : NULL;
@@ -203,7 +203,6 @@ static void add_steady(const struct pooled_answer *a, size_t k, double begin, do
         if (inner)
             last->duration_us.value = ph->start_us - last->start_us;
         ph->ipc_ratio = 1;
-        ph->clock_unsure = unsure;
         ph->agreeing_runs = a->p->n_runs;
         if (c)
             set_clock(a, ph, &c->log_step);
@@ -427,14 +426,15 @@ static int pooled_answer(const struct pooled_answer *a)
             put_fade(a, k, &state);
             end = start + state.duration_us.value;
             out->phases[out->n_phases++] = state;
-        } else if (state.kind == PHASE_STEADY) {
+        } else if (state.kind == PHASE_STEADY && (last || !state.clock_unsure)) {
             size_t first = out->n_phases;
-            add_steady(a, k, start, end, state.clock_unsure, x);
+            add_steady(a, k, start, end, x);
             struct phase *one = &out->phases[first];
             if (out->n_phases == first + 1 && !last) /* its end is an edge of the repetitions */
                 one->duration_us = state.duration_us, one->n_modes = state.n_modes,
                 memcpy(one->modes, state.modes, sizeof one->modes), one->agreeing_runs = state.agreeing_runs;
         } else {
+            /* at one clock: where the chains' border lies elsewhere than the payload's, that is their scatter */
             state.ipc = state.kind == PHASE_HALT ? NAN : phase_ipc(a, &state, start, end, q->rate, k - 1, x);
             out->phases[out->n_phases++] = state;
         }

@@ -96,7 +96,7 @@ static bool falls(const double *x, size_t n)
 
 static enum disturbance_kind kind_of(const struct estimate *slope, const struct disturbed *d)
 {
-    if (fabs(slope->value) <= AROUND && slope->hi < 1 - AROUND)
+    if (slope->value <= AROUND && slope->hi < 1 - AROUND)
         return rises(d->excess_us, d->n) ? DISTURBANCE_BOTH : DISTURBANCE_STOLEN;
     if (fabs(slope->value - 1) <= AROUND && slope->lo > AROUND)
         return falls(d->part, d->n) ? DISTURBANCE_BOTH : DISTURBANCE_CLOCK;
@@ -131,7 +131,7 @@ void disturbance_find(const struct disturbance_slices *s, struct disturbance *ou
     }
     snprintf(out->why, sizeof out->why, "%s",
              out->kind != DISTURBANCE_UNDECIDED ? "pieces of very different lengths take more than a clock does"
-             : out->slope.hi - out->slope.lo > 2 * AROUND ? "the limits exclude neither"
+             : out->slope.hi - out->slope.lo > 2 * AROUND ? "the limits are too wide"
                                                           : "the slope is of neither");
     out->kind = DISTURBANCE_UNDECIDED;
 }

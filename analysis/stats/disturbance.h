@@ -33,10 +33,10 @@ struct disturbance {
  * The disturbance of a length is the geometric mean over the upper half of its slices but for the highest of eight,
  * so that an odd one does not count, and what comes a hundred times a second does. Slices that lost less than 0.3 us
  * are left out, and lengths with fewer than two others: no interrupt is shorter, and a reading of the clock scatters
- * by less. The slope is that of a robust regression (Huber's weights) with Student's limits; within 0.25 of 0 or 1
- * it is one of the two, as far as the limits exclude the other; between them it is both. So it is where an end of
- * the line tells of the other: the two longest lose more than twice as much as the three shortest at a slope of 0,
- * or the two shortest a part twice as large as the three longest at 1. Where the longest lose more than half of
+ * by less. The slope is that of a robust regression (Huber's weights) with Student's limits; up to 0.25, or within
+ * 0.25 of 1, it is one of the two, as far as the limits exclude the other; between them it is both. So it is where an
+ * end of the line tells of the other: the two longest lose more than twice as much as the three shortest at a slope
+ * of 0, or the two shortest a part twice as large as the three longest at 1. Where the longest lose more than half of
  * their time it is no clock. Fewer than three rounds or four disturbed lengths: undecided.
  */
 void disturbance_find(const struct disturbance_slices *s, struct disturbance *out);

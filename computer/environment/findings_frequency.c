@@ -15,7 +15,7 @@
 static double highest_khz(const struct environment *e)
 {
     double khz = findings_number(e, ENV_HIGHEST_KHZ);
-    bool below = khz < 0.95 * e->base_khz; /* NaN: not known */
+    bool below = khz < 0.95 * e->base_khz || khz < findings_number(e, ENV_LOWEST_KHZ); /* NaN: not known */
     return khz > 0 && khz <= IMPLAUSIBLE_KHZ && !below ? khz : NAN;
 }
 

@@ -289,7 +289,7 @@ static void note_order(struct native *s, const struct cpu_corunners *chosen)
     text_list_add(order, sizeof order, ",", "%d", s->cpu);
     for (size_t i = 0; i < chosen->n; i++)
         text_list_add(order, sizeof order, ",", "%d", chosen->cpus[i]);
-    if (chosen->active >= s->ordered) {
+    if (chosen->active > s->ordered) {
         s->ordered = chosen->active;
         memcpy(s->order, order, sizeof order);
     }

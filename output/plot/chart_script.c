@@ -199,7 +199,7 @@ static void draw_spans(const struct canvas *k, const struct place *at)
         chart_tip(k, column_of(c, from, at->left, at->right), at->area, column_of(c, to, at->left, at->right),
                   at->bottom, "%s%s%s", s->text, *s->tip ? ": " : "", s->tip);
     }
-    if (c->zero_line)
+    if (zero_is_shown(c))
         fprintf(k->out, "set arrow from first 0, graph 0 to first 0, graph 1 nohead lw 1.2 dt 2 lc rgb '%s' front\n",
                 plot_colours[PLOT_INK].plain);
 }

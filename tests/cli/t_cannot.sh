@@ -58,6 +58,14 @@ else
     taskset -c "$first" "$CHARACTERIZE" $t 64add:128or --cpu "$last" >"$out" 2>"$err" </dev/null
     status=$?
     verdict "a CPU forbidden to this process" one_line 2 "CPU $last .*usable CPUs: $first"
+    for table in frequency trigger; do
+        clean
+        taskset -c "$first" "$CHARACTERIZE" --table $table --machine timing --active-cores 2 >"$out" 2>"$err" </dev/null
+        status=$?
+        want=3
+        [ "$status" -ne 2 ] || want=2 # the only core of the machine
+        verdict "more cores than this process may use: $table" one_line $want '2 active cores'
+    done
 fi
 offline=$(cat /sys/devices/system/cpu/offline 2>/dev/null)
 if [ -n "$offline" ]; then

@@ -55,6 +55,7 @@ int sim_lines_open(struct sim_lines *l, const char *file, struct machine_error *
     while (p < l->end && strchr(" \t\r\n", *p))
         p++;
     l->json = p < l->end && (*p == '{' || *p == '[');
+    l->closing = p < l->end && *p == '{' ? '{' : '\0';
     return MACHINE_OK;
 }
 
@@ -119,13 +120,19 @@ int sim_lines_next(struct sim_lines *l)
     }
     l->number++;
     if (!end && l->at == l->end)
-        return 0;
+        return l->closing && l->closing != '}' ? sim_lines_fail(l, 0, "is cut off: its JSON has no end; copy it again")
+                                               : 0;
     bool last = !end;
     if (last)
         end = l->end;
     l->line = l->at;
     l->length = (size_t)(end - l->at);
     l->at = last ? end : end + (*end == '\n' ? 1 : 2);
+    for (size_t i = l->length; l->closing && i-- > 0;)
+        if (!strchr(" \t\r", l->line[i])) {
+            l->closing = l->line[i];
+            break;
+        }
     if (l->length > SIM_LINE_MAX)
         return sim_lines_fail(l, l->number, "the line is longer than %d bytes: not a workload", SIM_LINE_MAX);
     if (memchr(l->line, '\0', l->length))

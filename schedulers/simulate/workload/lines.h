@@ -21,6 +21,7 @@ struct sim_lines {
     bool json;       /* lines end at an escaped \n, too: they are in a string of JSON */
     /* its own */
     char *room, *at, *end;
+    char closing; /* of JSON that began with {: the last character so far that is no blank */
 };
 
 /* Opens a file that the user has named. MACHINE_OK, or another status after filling *err, which is also for what fails

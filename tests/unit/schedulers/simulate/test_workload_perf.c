@@ -561,6 +561,8 @@ TEST(malformed_recordings)
         {"[{\"ph\":\"X\",\"name\":\"task,time_us\"}]\n",
          "FILE: contains no event sched:sched_switch: record it with perf sched record; of JSON, the text "
          "systemTraceEvents is read (traceconv json)"},
+        {"{\"systemTraceEvents\": \"" SWITCH(0, 10, "a", 1, "S", "b", 2) "\\n",
+         "FILE: is cut off: its JSON has no end; copy it again"},
         {"x 1 [000] 100.000021: sched:sched_switch: \n",
          "FILE:1: sched_switch without the threads' numbers (field trace): print it with perf script -F "
          "comm,tid,cpu,time,event,trace"},
