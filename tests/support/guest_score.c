@@ -89,9 +89,11 @@ static void judge_throttle(struct reasons *r, const struct phase *f)
 static void judge_halt(struct reasons *r, const struct phase *f)
 {
     const struct guest_truth *t = r->truth;
-    if (!near(f->duration_us.value, t->halt_us, LEAST_US) || !near(f->start_us, t->d1_us, START_US))
-        tell(r->wrong, "; halted for %.2f from %.2f on, not %.2f from %.2f", f->duration_us.value, f->start_us,
-             t->halt_us, t->d1_us);
+    const bool back = t->back_halt_us > 0;
+    const double us = back ? t->back_halt_us : t->halt_us, from = back ? t->back_us : t->d1_us;
+    if (!near(f->duration_us.value, us, LEAST_US) || !near(f->start_us, from, back ? LEAST_US : START_US))
+        tell(r->wrong, "; halted for %.2f from %.2f on, not %.2f from %.2f", f->duration_us.value, f->start_us, us,
+             from);
 }
 
 static void judge_ramp(struct reasons *r, const struct phase *f)
@@ -107,7 +109,7 @@ static bool expected(const struct guest_truth *t, enum phase_kind kind)
     case PHASE_THROTTLE:
         return t->ratio < 1 && t->kind != GUEST_RAMP;
     case PHASE_HALT:
-        return t->halt_us > 0;
+        return t->halt_us > 0 || t->back_halt_us > 0;
     case PHASE_RAMP:
         return t->kind == GUEST_RAMP;
     default:
@@ -193,6 +195,18 @@ static bool begins_there(const struct phases *p, double us)
     return false;
 }
 
+/* Nothing but a halt lies between the lower clock and the one that stays. */
+static void judge_return(struct reasons *r, const struct phase *low)
+{
+    size_t between = 0, steady = 0;
+    for (const struct phase *f = low + 1; f < r->p->phases + r->p->n_phases; f++) {
+        between += f->kind != PHASE_STEADY && f->kind != PHASE_HALT;
+        steady += f->kind == PHASE_STEADY;
+    }
+    if (between || steady > 1)
+        tell(r->wrong, "; %zu steady and %zu other phases where the clock is back", steady, between);
+}
+
 /* A clock that is low for a while. */
 static void judge_dip(struct reasons *r)
 {
@@ -215,6 +229,7 @@ static void judge_dip(struct reasons *r)
         tell(r->wrong, "; a clock of %.3f, not %.3f", low->freq_ghz.value / before, t->low);
     if (!near(low->start_us + low->duration_us.value, t->back_us, LEAST_US))
         tell(r->wrong, "; back at %.1f, not %.1f", low->start_us + low->duration_us.value, t->back_us);
+    judge_return(r, low);
     if (fabs(found_step(r->p) - 1) > STEP_BOUND)
         tell(r->wrong, "; at %.3f in the end", found_step(r->p));
 }
@@ -272,7 +287,8 @@ void guest_check_limits(const struct guest_truth *truth, const struct trace *t, 
             check_limits(&ratio, truth->ratio, &held[GUEST_RATIO]);
             check_limits(&f->duration_us, second ? truth->d1b_us : truth->d1_us, &held[GUEST_DURATION]);
         } else if (f->kind == PHASE_HALT) {
-            check_limits(&f->duration_us, truth->halt_us, &held[GUEST_HALT_DURATION]);
+            check_limits(&f->duration_us, truth->halt_us > 0 ? truth->halt_us : truth->back_halt_us,
+                         &held[GUEST_HALT_DURATION]);
         } else if (phases_rate_ramps(f)) {
             check_limits(&f->rate_ramp.tau_us, truth->tau_us, &held[GUEST_TAU]);
         }

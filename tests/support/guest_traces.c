@@ -41,13 +41,15 @@ struct burst {
 struct repetition {
     double clock;                          /* GHz, before the switch */
     double cold_us, throttled_us, back_us; /* INFINITY: the clock stays low */
+    double back_halt_us;
     bool idle;
     struct burst burst[BURSTS_MAX];
     int bursts;
     double lost_begin, lost_end; /* an interruption */
 };
 
-static const char *const names[GUEST_KINDS] = {"null", "throttle", "step", "modes", "halt", "ramp", "idle", "dip"};
+static const char *const names[GUEST_KINDS] = {"null", "throttle", "step", "modes", "halt",
+                                               "ramp", "idle",     "dip",  "back"};
 
 const char *guest_kind_name(enum guest_kind kind)
 {
@@ -77,14 +79,16 @@ static void draw_truth(struct rng *r, enum guest_kind kind, uint64_t seed, struc
         draw_throttling(r, t, 1.2, 15, 0.6);
     else if (kind == GUEST_HALT)
         draw_throttling(r, t, 2, 30, 0.7);
-    else if (kind == GUEST_IDLE || kind == GUEST_DIP)
+    else if (kind == GUEST_IDLE || kind == GUEST_DIP || kind == GUEST_BACK)
         draw_throttling(r, t, 1.5, 5, 0.4);
     if (kind == GUEST_IDLE)
         t->idle = rng_range(r, 0.2, 0.6);
-    if (kind == GUEST_DIP)
+    if (kind == GUEST_DIP || kind == GUEST_BACK)
         t->back_us = rng_range(r, 35, 60);
-    if (kind == GUEST_IDLE || kind == GUEST_DIP)
-        t->low = rng_range(r, 0.86, kind == GUEST_DIP ? 0.93 : 0.98);
+    if (kind == GUEST_IDLE || kind == GUEST_DIP || kind == GUEST_BACK)
+        t->low = rng_range(r, 0.86, kind == GUEST_IDLE ? 0.98 : 0.93);
+    if (kind == GUEST_BACK)
+        t->back_halt_us = rng_range(r, 0.8, 1.2);
     if (kind == GUEST_MODES)
         t->d1b_us = t->d1_us * rng_range(r, 1.8, 2.2);
     if (kind == GUEST_HALT)
@@ -154,6 +158,7 @@ static void draw_repetition(struct guest *g, int clock, struct repetition *p)
     p->throttled_us = (second ? t->d1b_us : t->d1_us) * (1 + g->scatter * rng_normal(r));
     p->idle = t->idle > 0 && rng_chance(r, t->idle);
     p->back_us = t->back_us > 0 ? t->back_us * exp(BACK_SCATTER * rng_normal(r)) : INFINITY;
+    p->back_halt_us = t->back_halt_us > 0 && rng_chance(r, 0.75) ? t->back_halt_us : 0;
     draw_siblings(g, p);
     p->lost_begin = BEGIN_US + exponential(r, 1 / INTERRUPTIONS_PER_US);
     p->lost_end = p->lost_begin + rng_range(r, 3, 15);
@@ -181,6 +186,7 @@ static double rate_at(const struct guest *g, const struct repetition *p, double 
 {
     const struct guest_truth *q = g->truth;
     bool halted = t >= p->throttled_us && t < p->throttled_us + q->halt_us, cold = t >= 0 && t < p->cold_us;
+    halted = halted || (t >= p->back_us && t < p->back_us + p->back_halt_us);
     if (halted || cold || (t >= p->lost_begin && t < p->lost_end))
         return 0;
     const struct burst *beside = sibling_at(p, t);

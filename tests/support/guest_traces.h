@@ -20,6 +20,7 @@ enum guest_kind {
     GUEST_RAMP,     /* the rate approaches the full one exponentially */
     GUEST_IDLE,     /* throttled until d1_us, then at a lower clock; in some repetitions the core is so already */
     GUEST_DIP,      /* throttled until d1_us, then at a lower clock until about back_us, in each at another time */
+    GUEST_BACK,     /* the same, and in most the core halts where the clock is back */
     GUEST_KINDS
 };
 
@@ -33,9 +34,10 @@ struct guest_truth {
     double halt_us; /* from d1_us on; 0: none */
     double low;     /* the clock afterwards, of the one before; 1: no step */
     double back_us; /* the mean time at which the clock is back; NaN: it stays */
-    double idle;    /* share of repetitions in which nothing happens */
-    double tau_us;  /* of a ramp, NaN: none */
-    double cold_us; /* lost as the code begins: no finding */
+    double back_halt_us; /* from back_us on, in most; 0: none */
+    double idle;         /* share of repetitions in which nothing happens */
+    double tau_us;       /* of a ramp, NaN: none */
+    double cold_us;      /* lost as the code begins: no finding */
     char about[300];
 };
 
