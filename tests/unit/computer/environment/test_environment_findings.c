@@ -183,13 +183,14 @@ TEST(test_implausible_highest_frequency)
         const char *highest;
         double base_khz;
         bool plausible;
-    } cases[] = {{"3700000", 2.1e6, true}, {"3001000", 3e6, true},  {"3000000", 3e6, true}, {"6200000", NAN, true},
-                 {"800000", NAN, true},    {"800000", 3e6, false},  {"0", NAN, false},      {"x", NAN, false},
-                 {"10000000", 3e6, false}, {"10000000", NAN, false}};
+    } cases[] = {{"3700000", 2.1e6, true}, {"3001000", 3e6, true},   {"3000000", 3e6, true}, {"6200000", NAN, true},
+                 {"800000", NAN, true},    {"800000", 3e6, false},   {"0", NAN, false},      {"x", NAN, false},
+                 {"10000000", 3e6, false}, {"10000000", NAN, false}, {"700000", NAN, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct computer c;
         struct findings f;
         computer_quiet(&c);
+        computer_set(&c, ENV_LOWEST_KHZ, "800000");
         computer_set(&c, ENV_HIGHEST_KHZ, cases[i].highest);
         c.e.base_khz = cases[i].base_khz;
         c.e.base_from = "its name";

@@ -135,7 +135,7 @@ TEST_WITH(test_levels, make_native, NULL)
     }
     assert_ptr_equal(made.lanes[0].run, made.lanes[1].run);
     assert_true(made.lanes[0].walk != made.lanes[1].walk && made.lanes[2].walk == NULL);
-    assert_true(made.lanes[0].walk->next != made.lanes[0].walk->begin); /* it was measured */
+    assert_true(made.lanes[0].blocks > 0 && made.lanes[1].blocks > 0); /* measured: whole laps come back to the begin */
     walks_free(&made.walks);
 }
 
