@@ -494,6 +494,13 @@ int machine_open(const char *spec, const char *data_dir, struct machine *out, ch
     return choices_open(spec, c, machine_choices(c, CHOICES), &here, out, report, report_size, err);
 }
 
+double machine_uncore_ghz(const struct machine *m)
+{
+    struct machine_error ignored;
+    double ghz;
+    return m->ops->uncore != NULL && m->ops->uncore(m, &ghz, &ignored) == MACHINE_OK ? ghz : (double)NAN;
+}
+
 double machine_elapsed(const struct machine *m, double begun, double recorded)
 {
     struct machine_info info;

@@ -285,6 +285,9 @@ size_t machine_choices(struct machine_choice *out, size_t max);
 int machine_open(const char *spec, const char *data_dir, struct machine *out, char *report, size_t report_size,
                  struct machine_error *err);
 
+/* The present clock of the uncore, GHz (machine_ops.uncore); NaN: the machine has none, or cannot read it. */
+double machine_uncore_ghz(const struct machine *m);
+
 /*
  * How long a measurement has taken, s: since `begun` (CLOCK_MONOTONIC), or what it has `recorded` if that is more.
  * Models have no time of their own (the same seed, the same answer): of these, what it has recorded.

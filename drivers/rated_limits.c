@@ -36,7 +36,6 @@ static bool read_ratios(struct machine *m, const struct msr_part *part, uint32_t
 {
     for (size_t i = 0; i < n; i++) {
         struct machine_error missing;
-        value[i] = 0;
         if (m->ops->read_register(m, first + (uint32_t)i, &value[i], &missing) == MACHINE_OK)
             continue;
         value[i] = 0;

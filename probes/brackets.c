@@ -256,9 +256,7 @@ static int brackets_all(struct bracket_rig *g, struct machine_error *err)
         if (g->s->progress && g->s->progress(g->s->data, g->out->rounds, g->s->most))
             break;
     }
-    struct machine_error unread;
-    if (!g->m->ops->uncore || g->m->ops->uncore(g->m, &g->out->uncore_ghz, &unread))
-        g->out->uncore_ghz = NAN;
+    g->out->uncore_ghz = machine_uncore_ghz(g->m);
     g->m->ops->info(g->m, &info);
     for (size_t k = 0; k < g->s->n && !status; k++)
         if (repetitions_note_clock(&g->out->seen[k], &info) || steady_leave_out_slowed(&g->out->seen[k]))

@@ -3,6 +3,7 @@
 #include "probes/disturbances.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "computer/cpu/cpu.h"
@@ -38,21 +39,25 @@ static void take_slice(unsigned chains, double seconds, double *fastest, double 
     *slowest = (double)most;
 }
 
+/* Returns whether it was complete before that time. */
+static bool take_round(struct disturbance_slices *out, size_t r, double until)
+{
+    for (size_t i = 0; i < DISTURBANCE_LENGTHS; i++) {
+        take_slice(lengths[i], SLICE_S, &out->fastest[i][r], &out->slowest[i][r]);
+        if (clock_seconds(CLOCK_MONOTONIC) > until)
+            return false;
+    }
+    return true;
+}
+
 static void take_rounds(struct disturbance_slices *out)
 {
     double fastest, slowest, begun = clock_seconds(CLOCK_MONOTONIC);
     uint64_t ticks = tsc_now();
     take_slice(1, SETTLE_S, &fastest, &slowest);
-    for (out->rounds = 0; out->rounds < DISTURBANCE_ROUNDS; out->rounds++) {
-        size_t r = out->rounds;
-        for (size_t i = 0; i < DISTURBANCE_LENGTHS; i++) {
-            take_slice(lengths[i], SLICE_S, &out->fastest[i][r], &out->slowest[i][r]);
-            if (clock_seconds(CLOCK_MONOTONIC) - begun > MOST_S)
-                break;
-        }
-        if (clock_seconds(CLOCK_MONOTONIC) - begun > MOST_S)
-            break;
-    }
+    out->rounds = 0;
+    while (out->rounds < DISTURBANCE_ROUNDS && take_round(out, out->rounds, begun + MOST_S))
+        out->rounds++;
     double us = 1e6 * (clock_seconds(CLOCK_MONOTONIC) - begun) / (double)(tsc_now() - ticks);
     for (size_t i = 0; i < DISTURBANCE_LENGTHS; i++)
         for (size_t r = 0; r < out->rounds; r++) {

@@ -75,9 +75,7 @@ static const char uncore_column[] = "uncore_ghz";
 /* A column for the clock of the uncore, the last, where it can be read. */
 static int note_uncore(const struct machine *m, struct trace *t)
 {
-    struct machine_error ignored;
-    double ghz;
-    return m->ops->uncore && !m->ops->uncore(m, &ghz, &ignored) ? trace_add_extra(t, uncore_column) : 0;
+    return isfinite(machine_uncore_ghz(m)) ? trace_add_extra(t, uncore_column) : 0;
 }
 
 /* Which column is which event, for those that were requested by name. */
@@ -181,13 +179,12 @@ static int take(struct trace *t, unsigned run, struct recording *rec, const stru
 /* The clock of the uncore, in the last sample of a recording, which has just ended. 0, or -1: out of memory. */
 static int append_uncore(const struct machine *m, struct trace *t)
 {
-    struct machine_error ignored;
     char text[24];
-    double ghz;
-    if (!t->n_extra || strcmp(t->extra[t->n_extra - 1].name, uncore_column) != 0 || m->ops->uncore(m, &ghz, &ignored))
+    if (!t->n_extra || strcmp(t->extra[t->n_extra - 1].name, uncore_column) != 0)
         return 0;
+    const double ghz = machine_uncore_ghz(m);
     snprintf(text, sizeof text, "%.3f", ghz);
-    return trace_put_extra(t, t->n_extra - 1, text);
+    return isfinite(ghz) ? trace_put_extra(t, t->n_extra - 1, text) : 0;
 }
 
 /* Makes one of the recordings beside the repetitions; those that the machine knows to be invalid are left out. */

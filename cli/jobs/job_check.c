@@ -12,8 +12,7 @@
 #include "probes/disturbances.h"
 #include "util/screen_text.h"
 
-enum { JSON_BYTES = 100000, PAIRS_ROUNDS = 5 * CORE_PAIRS_ROUNDS };
-static const double PAIRS_SECONDS = 0.5;
+enum { JSON_BYTES = 100000 };
 static const double CHECK_SECONDS = 1; /* of counting, where --seconds does not say: a hundred ticks at CONFIG_HZ=100 */
 
 struct check {
@@ -62,14 +61,15 @@ static void pairs_begin(struct check *c)
     cpu_identify(&leaves, &id);
     cpu_view_read("/sys", &view);
     if (c->o->sysroot != NULL || !id.hypervisor || tsc_calibrate(&c->tsc_hz, &error) != 0 ||
-        core_pairs_begin("/sys", &view, 2 * PAIRS_ROUNDS, tsc_now(), &c->pairs) != 0)
+        core_pairs_begin("/sys", &view, 2 * CORE_PAIRS_ROUNDS_MOST, tsc_now(), &c->pairs) != 0)
         c->tsc_hz = 0;
 }
 
 static void pairs_measure(struct check *c)
 {
     struct machine_error ignored;
-    const bool measured = c->tsc_hz > 0 && core_pairs_measure(&c->pairs, NULL, c->tsc_hz, PAIRS_SECONDS, &ignored) == 0;
+    const bool measured = c->tsc_hz > 0 &&
+                          core_pairs_measure(&c->pairs, NULL, c->tsc_hz, CORE_PAIRS_SECONDS_MOST, &ignored) == 0;
     c->environment.pairs = measured ? &c->pairs : NULL;
 }
 

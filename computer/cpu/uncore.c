@@ -23,8 +23,11 @@ static long of_domain(const char *sys, int package, int die)
 {
     long khz = 0;
     for (unsigned i = 0; i < DOMAINS_MAX; i++) {
-        long now = cpu_read_number(sys, 0, FOLDER "uncore%02u/current_freq_khz", i);
-        if (now <= 0 || cpu_read_number(sys, -1, FOLDER "uncore%02u/package_id", i) != package || !clocks_cores(sys, i))
+        long its = cpu_read_number(sys, -1, FOLDER "uncore%02u/package_id", i);
+        if (its < 0) /* they are numbered without gaps */
+            break;
+        long now = its == package ? cpu_read_number(sys, 0, FOLDER "uncore%02u/current_freq_khz", i) : 0;
+        if (now <= 0 || !clocks_cores(sys, i))
             continue;
         if (cpu_read_number(sys, -1, FOLDER "uncore%02u/domain_id", i) == die)
             return now;

@@ -33,12 +33,17 @@ static bool cpu_known(const struct tree *t, int cpu)
     return tree_exists(t, "proc/stat"); /* a container may not show /sys */
 }
 
+static bool holds_files(const struct tree *t)
+{
+    return t->inside && !tree_is_live(t);
+}
+
 bool environment_is_files(const char *root)
 {
     struct tree t;
     if (tree_open(root, &t) != 0)
         return false;
-    bool files = t.inside && !tree_is_live(&t);
+    bool files = holds_files(&t);
     tree_close(&t);
     return files;
 }
@@ -76,7 +81,7 @@ int environment_read(const char *root, int cpu, double seconds, int (*stop)(void
     int status = open_for(root, cpu, &t, err);
     if (status != MACHINE_OK)
         return status;
-    out->files = t.inside && !tree_is_live(&t) && !(seconds > 0);
+    out->files = holds_files(&t) && !(seconds > 0);
     environment_facts_read(&t, true, out);
     environment_count(&t, seconds, stop, data, out);
     tree_close(&t);

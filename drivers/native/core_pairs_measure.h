@@ -8,6 +8,9 @@
 
 /* Rounds that are measured before pairs are judged: 0.13 s, of which CPUs are busy for a quarter. */
 enum { CORE_PAIRS_ROUNDS = 60 };
+/* What a measurement of this computer takes at most: rounds, and seconds. */
+enum { CORE_PAIRS_ROUNDS_MOST = 5 * CORE_PAIRS_ROUNDS };
+#define CORE_PAIRS_SECONDS_MOST 0.5
 
 /*
  * Adds CORE_PAIRS_ROUNDS rounds, and more until no pair is undecided, the seconds are over or there is no more room;

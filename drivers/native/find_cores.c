@@ -8,9 +8,6 @@
 
 #include "drivers/native/core_pairs_measure.h"
 
-enum { ROUNDS_MOST = 5 * CORE_PAIRS_ROUNDS };
-static const double SECONDS_MOST = 0.5;
-
 void native_view(const struct native *s, struct cpu_view *out)
 {
     cpu_view_read(s->sys, out);
@@ -58,9 +55,9 @@ void native_find_cores(struct machine *m)
     if (!s->id.hypervisor || strcmp(s->sys, "/sys") != 0)
         return;
     cpu_view_read(s->sys, &view);
-    if (core_pairs_begin(s->sys, &view, ROUNDS_MOST, tsc_now(), &pairs) != 0)
+    if (core_pairs_begin(s->sys, &view, CORE_PAIRS_ROUNDS_MOST, tsc_now(), &pairs) != 0)
         return;
-    if (core_pairs_measure(&pairs, NULL, s->tsc.hz, SECONDS_MOST, &ignored) == MACHINE_OK)
+    if (core_pairs_measure(&pairs, NULL, s->tsc.hz, CORE_PAIRS_SECONDS_MOST, &ignored) == MACHINE_OK)
         native_take_cores(s, &pairs);
     core_pairs_free(&pairs);
 }
