@@ -10,12 +10,11 @@
 #define SETTLE_US 200.0 /* most of what a kernel does at first */
 #define SAMPLED_US 500.0
 #define FAST 0.1 /* of all groups: a busy sibling thread and a lower clock, which come and go, make others slower */
-enum { SMALL, LARGE, SIZES, ROUNDS = 2, RECORDINGS = 4, GROUP = 24, GROUPS_MOST = 500 };
+enum { SMALL, LARGE, SIZES, PAIRS = 9, GROUP = 24, GROUPS_MOST = 500 };
 static const double periods_us[SIZES] = {1, 4};
-/* So that a drift is in both alike. */
-static const int order[ROUNDS][SIZES] = {{SMALL, LARGE}, {LARGE, SMALL}};
 
-/* Groups of samples of a round: the mean time of each, in cycles, or ticks where none are counted. */
+/* Groups of samples of a pair of recordings, which follow each other within 2 ms, as the clock may change: the mean time
+ * of each, in cycles, or ticks where none are counted. */
 struct sample_groups {
     int word, chain;
     size_t n[SIZES];
@@ -65,22 +64,21 @@ static struct sample_cost without_work(struct sample_groups *g, double tsc_hz)
     return (struct sample_cost){rest * g->ticks / g->all / tsc_hz * 1e6, rest / work};
 }
 
-/* Recordings of one size; `number`: of the first. */
+/* A recording of one size; `number`: of the repetition. */
 static int record_size(struct machine *m, struct machine_setup *setup, const struct payload *code, int size,
                        uint64_t number, struct sample_groups *g, struct machine_error *err)
 {
     const struct segment segments[] = {{*code, SETTLE_US, false}, {*code, SAMPLED_US, true}};
+    const struct run_request request = {
+        .segments = segments, .n_segments = 2, .zero_segment = 1, .repetition = SAMPLE_COST_REPETITION + number};
+    struct recording r;
     setup->period_us = periods_us[size];
     setup->max_samples = (size_t)(2 * SAMPLED_US / setup->period_us);
     int status = m->ops->prepare(m, setup, err);
-    for (uint64_t i = 0; i < RECORDINGS && !status; i++) {
-        const struct run_request request = {
-            .segments = segments, .n_segments = 2, .zero_segment = 1, .repetition = number + i};
-        struct recording r;
+    if (!status)
         status = m->ops->run(m, &request, &r, err);
-        if (!status)
-            sample_cost_take(g, &r, size);
-    }
+    if (!status)
+        sample_cost_take(g, &r, size);
     return status;
 }
 
@@ -89,9 +87,10 @@ static int sample_cost_measure(struct machine *m, const struct machine_setup *se
 {
     struct machine_setup own = *setup;
     struct machine_info info;
-    struct sample_cost sum = {0, 0};
+    double us[PAIRS], instructions[PAIRS];
+    size_t n = 0;
     struct sample_groups *g = malloc(sizeof *g);
-    int status = MACHINE_OK, reported = 0;
+    int status = MACHINE_OK;
     if (!g)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     m->ops->info(m, &info);
@@ -101,18 +100,17 @@ static int sample_cost_measure(struct machine *m, const struct machine_setup *se
     own.cpus = NULL;
     own.n_cpus = 0;
     const int cycles = recording_word(setup->counters, setup->n_counters, COUNTER_CYCLES);
-    for (int round = 0; round < ROUNDS && !status; round++) {
+    for (int pair = 0; pair < PAIRS && !status; pair++) {
         *g = (struct sample_groups){.word = cycles < 0 ? RECORDING_TSC : cycles,
                                     .chain = recording_word(setup->counters, setup->n_counters, COUNTER_CHAIN_CYCLES)};
         for (int i = 0; i < SIZES && !status; i++)
-            status = record_size(m, &own, code, order[round][i],
-                                 SAMPLE_COST_REPETITION + (uint64_t)((round * SIZES + i) * RECORDINGS), g, err);
-        const struct sample_cost cost = status ? sum : without_work(g, info.tsc_hz);
-        reported += cost.us > 0;
-        sum.us += cost.us;
-        sum.instructions += cost.instructions;
+            status = record_size(m, &own, code, i ^ (pair % 2), (uint64_t)(pair * SIZES + i), g, err);
+        const struct sample_cost cost = status ? (struct sample_cost){0, 0} : without_work(g, info.tsc_hz);
+        us[n] = cost.us;
+        instructions[n] = cost.instructions;
+        n += cost.us > 0;
     }
-    *out = reported ? (struct sample_cost){sum.us / reported, sum.instructions / reported} : sum;
+    *out = n ? (struct sample_cost){order_median(us, n), order_median(instructions, n)} : (struct sample_cost){0, 0};
     m->ops->finish(m);
     free(g);
     return status;

@@ -58,6 +58,19 @@ TEST(it_comes_back)
     }
 }
 
+/* A clock that moves by 12 % every 3 to 24 ms: both sizes are compared within less. */
+TEST(it_comes_back_where_the_clock_floats)
+{
+    static const char *const kernels[] = {"64add", "256fma", "512fma"};
+    for (int k = 0; k < 8; k++) {
+        rig_load("cloud-guest", &model);
+        model.scenario.wander.step_us = 3000 * (k + 1);
+        double off = cost_on_model(kernels[k % 3], 0).us * 1e3 - model.split_read_ns;
+        if (!(fabs(off) < 4))
+            fail_msg("%s, a step every %d ms: off by %.2f ns", kernels[k % 3], 3 * (k + 1), off);
+    }
+}
+
 /* The order of requests does not matter, and the machine does not measure again. */
 TEST(it_is_remembered)
 {
