@@ -374,13 +374,15 @@ static const char *nearest_name(const char *spec)
     return best;
 }
 
-/* The shipped model of which it is the name, or a part of that (gold-6130) at least 4 characters long; else "". */
+/* The shipped model of which it is the name, also after another word (modle:), or a part of that (gold-6130) at least 4
+ * characters long; else "". */
 static void nearest_model(const char *spec, char *out, size_t size)
 {
     enum { PART_LEAST = 4 }; /* characters: fewer are a part of too many names */
     char **names;
     size_t n;
 
+    spec = strchr(spec, ':') ? strchr(spec, ':') + 1 : spec;
     out[0] = '\0';
     if (strlen(spec) < PART_LEAST || model_list(NULL, &names, &n) != 0)
         return;

@@ -420,6 +420,8 @@ TEST(test_unknown_names_get_the_nearest)
     assert_non_null(strstr(err.remedy, ", model:NAME, model:FILE"));
     assert_int_equal(open_named("xeon-gold-6130", report, sizeof report, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "unknown machine 'xeon-gold-6130', perhaps 'model:xeon-gold-6130'"));
+    assert_int_equal(open_named("modle:xeon-gold-6130", report, sizeof report, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "unknown machine 'modle:xeon-gold-6130', perhaps 'model:xeon-gold-6130'"));
     assert_int_equal(open_named("Gold-6130", report, sizeof report, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, ", perhaps 'model:xeon-gold-6130'"));
     assert_int_equal(open_named("6130x-nothing-like-it", report, sizeof report, &err), MACHINE_BAD_INPUT);

@@ -515,7 +515,7 @@ TEST(test_a_voltage_that_cannot_be_read_is_missing_with_its_reason)
         assert_non_null(strstr(result.volts_missing, cases[i].why));
         assert_string_equal(trace_get(&result.trace, "volts_missing"), result.volts_missing);
         assert_true(result.trace.n > 0);          /* the rest is there */
-        assert_int_equal(inner.ran, 32 + 3 + 20); /* cost of samples; not four hundred times the same answer */
+        assert_int_equal(inner.ran, 36 + 3 + 20); /* cost of samples; not four hundred times the same answer */
         repetitions_free(&result);
         m.ops->close(&m);
     }
