@@ -95,26 +95,30 @@ int native_bursts(struct machine *m, const struct bursts_request *r, struct burs
 
 /* ---- first uses ---- */
 
-enum { READINGS_MOST = 4096, ALIKE = 3 }; /* so many blocks one after the other: an interruption is one */
+/* A place is at full rate if so many blocks in a row are, as most of the next 1 to 2 us: a busy sibling thread and
+ * interruptions come later, too. */
+enum { READINGS_MOST = 4096, ALIKE = 3, NEXT = 32 };
 
 size_t native_first_use_full(const uint64_t *ticks, size_t n, double *scratch)
 {
     const size_t from = n - n / 4 - 1;
+    size_t slow_next = 0, fast = 0, full = n;
 
     if (n < 4 * ALIKE)
         return n;
     for (size_t i = from; i + 1 < n; i++)
         scratch[i - from] = (double)(ticks[i + 1] - ticks[i]);
     double slow = FIRST_USE_SLOW * order_median(scratch, n - 1 - from);
-    /* the last place where that many blocks in a row are slow */
-    for (size_t full = n - ALIKE; full >= ALIKE; full--) {
-        double least = INFINITY;
-        for (size_t k = full - ALIKE; k < full; k++)
-            least = fmin(least, (double)(ticks[k + 1] - ticks[k]));
-        if (least > slow)
-            return full;
+    for (size_t i = n - 1; i > 0; i--) { /* block i is between readings i - 1 and i */
+        bool is_slow = (double)(ticks[i] - ticks[i - 1]) > slow;
+        fast = is_slow ? 0 : fast + 1;
+        slow_next += is_slow;
+        if (i + NEXT < n)
+            slow_next -= (double)(ticks[i + NEXT] - ticks[i + NEXT - 1]) > slow;
+        if (fast >= ALIKE && 2 * slow_next < NEXT)
+            full = i - 1;
     }
-    return 0;
+    return full;
 }
 
 static first_use_fn *first_use_of(const struct first_use_request *r)

@@ -141,6 +141,14 @@ TEST(test_when_the_rate_is_full)
     for (size_t i = 1; i < BLOCKS; i++)
         ticks[i] = ticks[i - 1] + (i <= SLOW ? 80 : 40) + (i == 200 ? 9000 : 0);
     assert_int_equal(native_first_use_full(ticks, BLOCKS, scratch), SLOW);
+    /* a sibling thread is busy for a while, later: it has nothing to do with waking */
+    for (size_t i = 1; i < BLOCKS; i++)
+        ticks[i] = ticks[i - 1] + (i <= SLOW || (i > BLOCKS / 3 && i < BLOCKS / 2) ? 80 : 40);
+    assert_int_equal(native_first_use_full(ticks, BLOCKS, scratch), SLOW);
+    /* single blocks are fast by chance */
+    for (size_t i = 1; i < BLOCKS; i++)
+        ticks[i] = ticks[i - 1] + (i <= SLOW && i % 5 > 1 ? 80 : 40);
+    assert_int_equal(native_first_use_full(ticks, BLOCKS, scratch), SLOW - 1); /* the last of them is */
     for (size_t i = 1; i < BLOCKS; i++)
         ticks[i] = ticks[i - 1] + 40;
     assert_int_equal(native_first_use_full(ticks, BLOCKS, scratch), 0);
