@@ -13,8 +13,8 @@
 enum { SMALL, LARGE, SIZES, PAIRS = 9, GROUP = 24, GROUPS_MOST = 500 };
 static const double periods_us[SIZES] = {1, 4};
 
-/* Groups of samples of a pair of recordings, which follow each other within 2 ms, as the clock may change: the mean time
- * of each, in cycles, or ticks where none are counted. */
+/* Groups of samples of a pair of recordings, which follow each other within 2 ms, as the clock may change: the mean
+ * time of each, in cycles, or ticks where none are counted. */
 struct sample_groups {
     int word, chain;
     size_t n[SIZES];
