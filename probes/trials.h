@@ -28,7 +28,7 @@ int trials_measure(struct machine *m, const struct trials_setup *s, struct trial
 /*
  * Bytes of a buffer for a place, a power of two: half of L1 or L2, or less; half of the core's share of L3, but at
  * least twice L2, or it would stay there; four times the last cache, or a little more, at most 1 GiB and a quarter of
- * the free memory (V 4.2, where the sizes are those of the plateaus of figure 4-3). MACHINE_CANNOT where there is no
+ * the free memory (V 4.3, where the sizes are those of the plateaus of figure 4-3). MACHINE_CANNOT where there is no
  * such cache, its size is not known, or memory would not be more than twice the cache. TRIALS_SIZE: the largest that is
  * worth a trial, as for memory, but also where that is not so much larger than the cache.
  */

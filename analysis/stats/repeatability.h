@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * How alike the durations of trials are, after S. Kozak, Chasing Zero Variability in Software Performance, MIT, 2020:
- * tables 3.1 to 3.13 and 4.1. Pure.
+ * tables 3.1 and 4.1, figures 3-3 to 3-13. Pure.
  */
 #pragma once
 

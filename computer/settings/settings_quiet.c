@@ -80,7 +80,7 @@ static void plan_turbo(struct quiet_plan *p)
     p->all = p->changes.n + p->already;
 }
 
-/* States that take longer than this to leave make what comes after waiting slower (V 3.4; cpuidle's `latency`). */
+/* States that take longer than this (cpuidle's `latency`) to leave make what comes after waiting slower. */
 enum { EXIT_LATENCY_US = 2 };
 
 static void plan_cstates(struct quiet_plan *p)

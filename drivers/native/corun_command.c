@@ -31,7 +31,8 @@ enum {
     STOP_EVERY = 10      /* so many samples between two looks whether to stop */
 };
 static const double SLICE_US = 100;       /* background code looks so often whether to end */
-static const useconds_t SETTLE_US = 3000; /* before the command begins: a level is reached within 0.7 ms (G 3.2.2) */
+/* before the command begins: a level is reached within 0.5 ms (the Intel manual, as G 3.2.2 has it) */
+static const useconds_t SETTLE_US = 3000;
 
 struct corun_command {
     struct corun_command_setup setup;

@@ -461,7 +461,7 @@ const struct table_kind table_frequency = {
         "between slots of the first kernel, in random order; the first 2.2 ms of each, in which the core halts and "
         "throttles, are skipped. The ratio compares each slot with those around it, which a clock that floats does not "
         "disturb; that of the first kernel is the null: effects no larger are not reported. "
-        "Core counts that share their frequencies form one group, as in published tables (G 3.1, table 3.1).",
+        "Core counts that share their frequencies form one group, as in published tables (G table 3.1).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "active_cores", "level", "freq_ghz"},
     .drafted = {.keys = {"kernel", "active_cores"}, .values = {"freq_ghz", "ratio", "ipc"}},

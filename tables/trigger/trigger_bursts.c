@@ -22,7 +22,7 @@ enum { TRIES = 12, UNSETTLED_LEAST = 10 };
 #define ENOUGH 0.005 /* half of the width of a ratio's limits: levels are 2.5 % apart at least */
 #define SECONDS 1.0  /* of the machine's time for all rounds of a cell; with --brief: */
 #define SECONDS_BRIEF 0.5
-/* Plain code before each burst: more than the 2 ms that the Intel manual gives for a license to lapse (G 3.2.2). */
+/* Plain code before each burst: more than the 2 ms that the Intel manual gives for a license to lapse (G 3.2.3). */
 #define WARMUP_US 2500.0
 /* ... and no longer than this, or a cell of some hundred bursts would take minutes. */
 #define WARMUP_MOST_US 30e3
@@ -143,7 +143,7 @@ int trigger_bursts_pilot(struct trigger_bursts *b, const struct trigger_look *lo
 {
     b->warmup_us = fmax(b->context->options->warmup_us, WARMUP_US);
     for (size_t i = 0; i < n; i++) {
-        /* waits take twice their time now and then (G 5.2.2) */
+        /* waits take twice their time now and then (K, Findings) */
         const double wait = fmax(2.2 * look[i].back_usual_us, 1.2 * look[i].back_most_us);
         const double change = 0.5 * fabs(log(look[i].ratio.value));
         if (wait > WARMUP_MOST_US)

@@ -11,12 +11,12 @@
 /* PARTS: of a mixture, in turn. REPEATS: rounds of a null and a treatment, at least. */
 enum { PARTS = 12, REPEATS = 12, BRIEF_REPEATS = 8 };
 
-/* After clean code licenses lapse within 2 ms (the Intel manual, G 3.2.2): a later request is due to the state that the
+/* After clean code licenses lapse within 2 ms (the Intel manual, G 3.2.3): a later request is due to the state that the
  * code has left. */
 #define DIRTY_BURST_US 200.0
 #define DIRTY_FROM_US 2100.0
 #define DIRTY_WINDOW_US 1400.0
-#define DIRTY_WAITS 2.2 /* waits take twice their time now and then (G 5.2.2) */
+#define DIRTY_WAITS 2.2 /* waits take twice their time now and then (K, Findings) */
 #define DIRTY_PERIOD_US 5.0
 
 enum { NULLS, TREATED, OTHERS_KINDS };

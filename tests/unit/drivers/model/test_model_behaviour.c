@@ -68,7 +68,8 @@ TEST(waits_scatter_by_their_sigma)
     rig_close(&r);
 }
 
-/* G 5.2.2, K: a share of the releases takes twice the wait. Within five standard errors of a share of 0.3. */
+/* K, Findings (G 5.2.2, footnote 3: longer): a share of the releases takes twice the wait. Within five standard errors
+ * of a share of 0.3. */
 TEST(a_share_of_the_waits_is_doubled)
 {
     enum { N = 1000 };
