@@ -30,7 +30,7 @@ enum {
     SAMPLES_LEAST = 20,  /* fewer say less than chains after the run */
     STOP_EVERY = 10      /* so many samples between two looks whether to stop */
 };
-static const double SLICE_US = 100;       /* background code looks so often whether to end */
+static const double SLICE_US = 100; /* background code looks so often whether to end */
 /* before the command begins: a level is reached within 0.5 ms (the Intel manual, as G 3.2.2 has it) */
 static const useconds_t SETTLE_US = 3000;
 
