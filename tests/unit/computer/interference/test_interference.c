@@ -149,26 +149,61 @@ TEST(they_run_on_their_cpus)
     interference_close(i);
 }
 
-/* The script is a handful of short programs every two seconds: between those of its second turn and its third only the
- * leader and the one that waits are there. */
+/* How often the process has paused by itself since it began. */
+static unsigned pauses_of(pid_t pid)
+{
+    char path[60], line[200];
+    unsigned n = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    while (fgets(line, sizeof line, in) && sscanf(line, "voluntary_ctxt_switches: %u", &n) != 1) {
+    }
+    fclose(in);
+    return n;
+}
+
+/* The trials of one row of the table variability take 0.3 s, and must meet turns and pauses. */
+TEST(memory_pauses_within_a_row)
+{
+    struct machine_error err;
+    pid_t seen[PROCESSES_SEEN_MAX];
+    const struct interference_plan plan = small(INTERFERENCE_MEMORY, 1);
+    struct interferer *i = ready(&plan);
+    assert_int_equal(interference_begin(i, &err), MACHINE_OK);
+    assert_int_equal(descendants(getpid(), seen), 2);
+    unsigned before = pauses_of(seen[0]) + pauses_of(seen[1]);
+    rest_ms(300);
+    unsigned pauses = pauses_of(seen[0]) + pauses_of(seen[1]) - before;
+    assert_int_equal(interference_end(i, &err), MACHINE_OK);
+    interference_close(i);
+    if (pauses < 3 || pauses > 10)
+        fail_msg("%u", pauses);
+}
+
+/* The script is a handful of short programs four times a second: between its turns only the leader and the one that
+ * waits are there. */
 TEST(the_script_rests_between_its_turns)
 {
-    enum { LOOKS = 40 };
+    enum { LOOKS = 160 };
     struct machine_error err;
     pid_t seen[PROCESSES_SEEN_MAX];
     const struct interference_plan plan = small(INTERFERENCE_SCRIPT, 1);
     struct interferer *i = ready(&plan);
-    unsigned quiet = 0;
+    unsigned quiet = 0, turns = 0;
+    bool was_quiet = true;
     assert_int_equal(interference_begin(i, &err), MACHINE_OK);
-    rest_ms(2500);
     for (unsigned k = 0; k < LOOKS; k++) {
-        rest_ms(20);
-        quiet += descendants(getpid(), seen) == 2;
+        rest_ms(5);
+        const bool is_quiet = descendants(getpid(), seen) == 2;
+        quiet += is_quiet;
+        turns += was_quiet && !is_quiet;
+        was_quiet = is_quiet;
     }
     assert_int_equal(interference_end(i, &err), MACHINE_OK);
     interference_close(i);
-    if (quiet <= LOOKS / 2)
-        fail_msg("only at %u of %d looks", quiet, (int)LOOKS);
+    if (quiet <= LOOKS / 3 || turns < 2)
+        fail_msg("at %u of %d looks; %u turns", quiet, (int)LOOKS, turns);
 }
 
 /* ---- it ends before its time ---- */
