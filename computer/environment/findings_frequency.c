@@ -48,8 +48,9 @@ static bool processor_chooses(const struct environment *e)
             findings_is(e, ENV_DRIVER, "amd_pstate_epp"));
 }
 
-/* V 5.1.1, figure 5-1: under powersave of intel_pstate a core climbs from 1.2 to 3.5 GHz, step by step, while it is
- * measured. As a governor of other drivers, powersave is the lowest frequency (cpufreq.rst, "powersave"). */
+/* V 5.1.1, figure 5-1: under powersave, there that of intel_pstate by what it does, a core climbs from 1.2 to 3.5 GHz,
+ * step by step, while it is measured. As a governor of other drivers, powersave is the lowest frequency (cpufreq.rst,
+ * "powersave"). */
 static void look_at_governor(const struct environment *e, struct finding *f)
 {
     if (!findings_shows(e, f, ENV_GOVERNOR) || findings_is(e, ENV_GOVERNOR, "performance"))

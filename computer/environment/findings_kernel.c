@@ -197,7 +197,7 @@ static void look_at_huge_pages(const struct environment *e, struct finding *f)
     findings_write(e, f, environment_path(ENV_HUGE_PAGES, e->cpu).text, "madvise", "always");
 }
 
-/* V 5.1.8: it makes runs of a program differ, not parts of one run; those of registers alone not at all. */
+/* V 5.1.8: it makes runs of a program differ, by what meets in caches and TLBs, not parts of one run. */
 static void look_at_aslr(const struct environment *e, struct finding *f)
 {
     if (!findings_shows(e, f, ENV_ASLR) || findings_is(e, ENV_ASLR, "0"))
