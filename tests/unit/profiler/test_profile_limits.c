@@ -182,7 +182,7 @@ TEST(test_without_tables)
     struct profile_terms terms = {NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}};
     profile_limits_prepare(&l, &setup, &terms, 0.2);
     assert_close(l.most, 0.474, 1e-9);
-    assert_close(l.change[1], 48.0 / 670, 1e-9);
+    assert_close(l.change[1], 48.6 / 670, 1e-9);
     profile_limits_prepare(&l, &setup, &terms, 0.9);
     assert_close(l.most, 0.9, 1e-9);
     assert_close(l.t[1], 12.706, 1e-3);
