@@ -163,7 +163,8 @@ static void read_stamp(struct model_progress *p, uint64_t *words, const uint64_t
 }
 
 /* The code that reads the clock and the counters: what slows the payload around it slows it as well, as throttling does
- * up to 75 instructions after wide ones (dissertation on Skylake-SP, section 5.2.1). No wide instructions are. */
+ * up to 70 to 80 instructions after wide ones (Downs, "Gathering Intel on Intel AVX-512 Transitions"). No wide
+ * instructions are. */
 static void run_reading(struct model_progress *p)
 {
     struct model_core *c = p->core;

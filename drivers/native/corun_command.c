@@ -30,9 +30,8 @@ enum {
     SAMPLES_LEAST = 20,  /* fewer say less than chains after the run */
     STOP_EVERY = 10      /* so many samples between two looks whether to stop */
 };
-static const double SLICE_US = 100; /* background code looks so often whether to end */
-/* before the command begins: a level is reached within 0.5 ms (the Intel manual, as G 3.2.2 has it) */
-static const useconds_t SETTLE_US = 3000;
+static const double SLICE_US = 100;       /* background code looks so often whether to end */
+static const useconds_t SETTLE_US = 3000; /* before the command begins: a level is left within 0.7 ms (G 3.2.3) */
 
 struct corun_command {
     struct corun_command_setup setup;

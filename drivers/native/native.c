@@ -470,7 +470,7 @@ static struct sampling_lane *find_lane(struct native *s, const struct payload *p
 }
 
 /* The core must have forgotten a kernel that was calibrated: twice the 2 ms that the Intel manual gives for a license
- * to lapse (dissertation on Skylake-SP AVX overhead, section 3.2.2). */
+ * to lapse (dissertation on Skylake-SP AVX overhead, section 3.2.3). */
 void native_relax(void)
 {
     const struct timespec pause = {.tv_nsec = 4000000};

@@ -56,9 +56,9 @@ struct chain_reader {
 };
 
 /*
- * A throttled core also stalls what follows wide instructions, up to 75 instructions after them (dissertation on
- * Skylake-SP, section 5.2.1): this many adds later, a chain measures the frequency and not the throttling. They also
- * give the front end the time to fetch the chain after a branch that was predicted the wrong way.
+ * A throttled core also stalls what follows wide instructions, up to 70 to 80 instructions after them (Downs,
+ * "Gathering Intel on Intel AVX-512 Transitions"): this many adds later, a chain measures the frequency and not the
+ * throttling. They also give the front end the time to fetch the chain after a branch that was predicted the wrong way.
  *
  * The wait before them: the place of a chain among the steps of a coarse clock must be as good as random, or their
  * errors do not even out. One range of cycles is no whole number of steps, and leaves an error of up to

@@ -15,7 +15,8 @@ int relaxation_measure(const struct tables_context *x, const struct cell *c, str
 extern const char *const relaxation_rearming[];
 extern const size_t relaxation_n_rearming;
 
-/* Windows, in us: how long the code runs that slows the core (a transition takes up to about 100 us, G 3.2.2), ... */
+/* Windows, in us: how long the code runs that slows the core (a transition takes less than 100 us, for
+ * which it was watched: G 3.2.2), ... */
 #define RELAXATION_FROM_US 500.0
 #define RELAXATION_BURST_US 20.0   /* ... the code that may start the wait again, ... */
 #define RELAXATION_AGAIN_US 150.0  /* ... the code that slows the core, when it toggles, ... */

@@ -9,7 +9,7 @@
 #include "analysis/phases/phases.h"
 
 /* Recorded after a switch, us: where the core may rise, twice the usual wait of 650 us, and room; else longer than a
- * transition takes, about 100 us (G 3.2.2). */
+ * transition takes, less than the 100 us for which it was watched (G 3.2.2). */
 #define RISE_US 1500.0
 #define FALL_US 150.0
 #define SECONDS_OF_CELL                                                                                                \

@@ -28,8 +28,8 @@ enum { TRIES = 12, UNSETTLED_LEAST = 10 };
 #define WARMUP_MOST_US 30e3
 /* Between a window and the transitions around it, us: ten samples. */
 #define MARGIN_US 10.0
-/* The usual beginning of the window: transitions take up to about 100 us (G 3.2.2), licenses last 650 us and more
- * (D). */
+/* The usual beginning of the window: transitions take less than 100 us, for which they were watched (G 3.2.2), licenses
+ * last 650 us and more (D). */
 #define USUAL_FROM_US 150.0
 #define WINDOW_US 100.0
 /* The least samples in either half of a window, for their median. */

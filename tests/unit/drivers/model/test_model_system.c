@@ -50,7 +50,7 @@ TEST(test_loops_are_what_they_were_set_to)
     assert_true(system_code_pace(&c, 0).work == 0);
 }
 
-/* The mean error of eq. 4.3 over the codes that are drawn, from 1.9 to 2.8 GHz, is the published one. */
+/* The mean error of eq. 4.3 over the codes that are drawn, from 2.8 to 1.9 GHz, is the published one. */
 TEST(test_overlap_is_as_published)
 {
     double error = 0;
