@@ -143,7 +143,7 @@ int trigger_bursts_pilot(struct trigger_bursts *b, const struct trigger_look *lo
 {
     b->warmup_us = fmax(b->context->options->warmup_us, WARMUP_US);
     for (size_t i = 0; i < n; i++) {
-        /* waits take twice their time now and then (K, Findings) */
+        /* waits take twice their time now and then (K; G 5.2.2: longer) */
         const double wait = fmax(2.2 * look[i].back_usual_us, 1.2 * look[i].back_most_us);
         const double change = 0.5 * fabs(log(look[i].ratio.value));
         if (wait > WARMUP_MOST_US)

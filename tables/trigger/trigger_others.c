@@ -16,7 +16,7 @@ enum { PARTS = 12, REPEATS = 12, BRIEF_REPEATS = 8 };
 #define DIRTY_BURST_US 200.0
 #define DIRTY_FROM_US 2100.0
 #define DIRTY_WINDOW_US 1400.0
-#define DIRTY_WAITS 2.2 /* waits take twice their time now and then (K, Findings) */
+#define DIRTY_WAITS 2.2 /* waits take twice their time now and then (K; G 5.2.2: longer) */
 #define DIRTY_PERIOD_US 5.0
 
 enum { NULLS, TREATED, OTHERS_KINDS };
