@@ -124,6 +124,22 @@ TEST(boost_only_where_it_was_seen)
     }
 }
 
+/* With two active cores it is "largely very similar" (3.2.2): where the frequency has fallen, so has the voltage, boost
+ * or not. */
+TEST(a_boost_is_less_than_what_the_frequency_takes)
+{
+    static const char *const cases[][2] = {{"128fma", "256fma"}, {"128fma", "512or"}, {"128fma", "512fma"},
+                                           {"256fma", "512fma"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct measured m;
+        measure(cases[i][0], cases[i][1], 2, &m);
+        double rise = volts_between(&m.trace, 90, 150) - volts_between(&m.trace, -50, 0);
+        if (!(rise < -0.003))
+            fail_msg("%s -> %s: %+.4f V", cases[i][0], cases[i][1], rise);
+        release(&m);
+    }
+}
+
 /* The line of the plot is the running median of 21 neighbors in time, whatever the order of reading. */
 TEST(the_plot_shows_it)
 {
