@@ -128,8 +128,8 @@ TEST(boost_only_where_it_was_seen)
  * or not. */
 TEST(a_boost_is_less_than_what_the_frequency_takes)
 {
-    static const char *const cases[][2] = {{"128fma", "256fma"}, {"128fma", "512or"}, {"128fma", "512fma"},
-                                           {"256fma", "512fma"}};
+    static const char *const cases[][2] = {
+        {"128fma", "256fma"}, {"128fma", "512or"}, {"128fma", "512fma"}, {"256fma", "512fma"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct measured m;
         measure(cases[i][0], cases[i][1], 2, &m);
