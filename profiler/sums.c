@@ -170,7 +170,7 @@ void profile_sums_unsettled(struct profile_sums *sums, const struct profile_reco
 /* If values lie evenly between 0 and twice their mean, 95 % are within this share of the mean around it. */
 #define LIMITS_EVEN 0.95
 
-/* Without tables: what a change down and back costs on the processor of the dissertation, the mean of those from 128-bit
+/* Without tables: what a change down and back costs on the processor of the dissertation, mean of those from 128-bit
  * to 256-bit and to 512-bit FMAs (34.4 and 42.7 us down, 5.2.1; 10 us up, 5.2.2); how long it keeps a level (4.6.1). */
 #define LIMITS_CHANGE_US 48.6
 #define LIMITS_WAIT_US 670.0
