@@ -394,20 +394,23 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     return differ;
 }
 
-/* The share that kernels have of the first one's frequency, with most cores active; or within what all have the
- * same. */
+/* The share that kernels have of the first one's frequency, with most cores active: of those that are of a slower level,
+ * or slower at an undecided one; or within what all have the same. */
 static void print_ratios(FILE *out, const struct table *t, const struct sheet *s)
 {
     char text[1000] = "", one[ESTIMATE_TEXT_MAX];
     unsigned cores = s->n_columns ? s->column[s->n_columns - 1].last : 0;
     double low = INFINITY, high = -INFINITY;
+    bool open = false;
     for (size_t row = 0; row < t->n_rows; row++) {
         const struct estimate ratio = estimates_of_table(t, row, "ratio");
         if ((int)table_number(t, row, "cpu") != s->cpu || table_number(t, row, "active_cores") != cores)
             continue;
         low = fmin(low, ratio.lo);
         high = fmax(high, ratio.hi);
-        if (table_number(t, row, "level") > 0 && strlen(text) + 100 < sizeof text)
+        const bool unknown = !table_holds(t, row, "level");
+        open |= unknown;
+        if ((unknown ? ratio.hi < 1 : table_number(t, row, "level") > 0) && strlen(text) + 100 < sizeof text)
             text_list_add(text, sizeof text, ", ", "%s at %s", table_text(t, row, "kernel"),
                           estimates_text(&ratio, 3, one));
     }
@@ -415,8 +418,9 @@ static void print_ratios(FILE *out, const struct table *t, const struct sheet *s
         fprintf(out, "With %s, of the frequency of %s: %s.\n", estimates_cores_text(cores, one), frequency_ratio_to(t),
                 text);
     else if (high > 0)
-        fprintf(out, "With %s, no kernel lowers the frequency: all run at %.3f to %.3f of that of %s.\n",
-                estimates_cores_text(cores, one), low, high, frequency_ratio_to(t));
+        fprintf(out, "With %s, no kernel %s the frequency: all run at %.3f to %.3f of that of %s.\n",
+                estimates_cores_text(cores, one), open ? "is shown to lower" : "lowers", low, high,
+                frequency_ratio_to(t));
 }
 
 /* With most cores active; where that makes no difference, also with fewer if it does there. */

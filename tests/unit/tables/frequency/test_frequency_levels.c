@@ -320,6 +320,29 @@ TEST(test_what_brackets_decide)
     }
 }
 
+/* A kernel that may be of either level leaves those below it without a level, but not without a finding. */
+TEST(test_undecided_levels_hide_no_cost)
+{
+    struct made m = {.cores = 1, .kernels = 3};
+    static const double ratio[] = {1, 0.99, 0.85};
+    char *found = NULL;
+    size_t size = 0;
+    begin(&m.t);
+    for (size_t k = 0; k < 3; k++)
+        put(&m.t, k, 1, 3 * ratio[k], 0.1, ratio[k], k ? 0.01 : 0.001);
+    put_again(&m, 0, 0, 1, 2.7);
+    expect(&m.t, "levels by the ratio", "no steps", NULL);
+    assert_int_equal(level_of(&m.t, 2), -1);
+    FILE *f = open_memstream(&found, &size);
+    assert_non_null(f);
+    table_frequency.findings(f, &m.t);
+    assert_int_equal(fclose(f), 0);
+    if (!strstr(found, ": c at 0.850 [0.840, 0.860].") || strstr(found, "no kernel"))
+        fail_msg("%s", found);
+    free(found);
+    table_free(&m.t);
+}
+
 TEST(test_what_is_not_steady_has_no_steps)
 {
     for (unsigned of = 4; of >= 3; of--) { /* a quarter, a third */
