@@ -289,10 +289,10 @@ static int claim_state(struct settings *s, struct machine_error *err)
 
 static int refuse_without_journal(const struct settings *s, struct machine_error *err)
 {
-    const char *why = s->journal_error == EBADMSG ? "it contains something else" : strerror(s->journal_error);
-    return machine_fail(err, MACHINE_CANNOT, "run as root, or remove it",
+    const bool foreign = s->journal_error == EBADMSG;
+    return machine_fail(err, MACHINE_CANNOT, foreign ? "remove it" : geteuid() != 0 ? "run as root" : "",
                         "no settings were changed, because the old ones could not be recorded in %s: %s", s->state,
-                        why);
+                        foreign ? "it contains something else" : strerror(s->journal_error));
 }
 
 enum { FORGOTTEN = -1, UNRECORDED = -2 };
@@ -356,8 +356,6 @@ static int make_wish(struct settings *s, const struct settings_wish *wish, struc
     int status = MACHINE_OK;
     if (wish->turbo < 0 && wish->fixed_ghz <= 0)
         return MACHINE_OK;
-    if (s->journal_error != 0)
-        return refuse_without_journal(s, err);
     if (wish->turbo >= 0) {
         status = settings_plan_turbo(&s->roots, wish->turbo != 0, &planned, s->wish_text, sizeof s->wish_text, err);
         status = status != MACHINE_OK ? status : make_all(s, &planned, err);

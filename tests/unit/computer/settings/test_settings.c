@@ -538,6 +538,7 @@ TEST_WITH(test_no_place_to_write_it_down, grow, fell)
     snprintf(nowhere, sizeof nowhere, "%s/none/state", t->root);
     t->roots.state = nowhere;
     refuses(t, 0, 0, "could not be recorded in ");
+    refuses(t, -1, 2, "cpufreq has no policy"); /* what cannot be set at all, root or not */
     t->roots.state = "/dev/full";
     refuses(t, 0, 0, "could not be recorded in /dev/full");
     t->roots.state = t->state;
