@@ -215,16 +215,20 @@ static void tell_stall(FILE *out, const struct table *t, size_t row, const char 
 {
     const struct estimate stall = estimates_of_table(t, row, "stall");
     char text[ESTIMATE_TEXT_MAX];
+    const double ran[] = {table_number(t, ROW_NARROW, "freq_ghz"), table_number(t, row, "freq_ghz")};
     if (isfinite(stall.value))
         fprintf(out,
                 "Of its cycles at %s, a share of %s does not follow the clock: its stall share (G equation 4.3).\n",
                 first, estimates_text(&stall, 3, text));
-    else
+    else if (isfinite(ran[0]) && isfinite(ran[1]))
         fprintf(out,
                 "No stall share: the clock was not as requested, it ran at %.3f and %.3f GHz (a turbo limit, a power "
-                "limit, "
-                "a hypervisor or another program).\n",
-                table_number(t, ROW_NARROW, "freq_ghz"), table_number(t, row, "freq_ghz"));
+                "limit, a hypervisor or another program).\n",
+                ran[0], ran[1]);
+    else
+        fputs("No stall share: the frequency of its CPU was not measured, so whether the clock was as requested is "
+              "not known.\n",
+              out);
 }
 
 static void findings(FILE *out, const struct table *t)

@@ -74,3 +74,26 @@ TEST(test_what_is_a_cost)
         "Beside 512fma, against 128fma: 2.0 % less CPU time, 30.0 % more time to complete; without limits, for which "
         "it takes 6 rounds.");
 }
+
+/* Clocks that nobody read are not said to be other ones. */
+TEST(test_no_share_without_the_clock)
+{
+    static const struct cost none = {0, -0.001, 0.001};
+    char *text = NULL;
+    size_t size;
+    struct table t;
+    table_init(&t, "beside", table_beside.columns, table_beside.n_columns);
+    add_row(&t, "as set", none, none);
+    add_row(&t, "2.8 GHz", none, none);
+    add_row(&t, "2.8 GHz again", none, none);
+    add_row(&t, "1.9 GHz", none, none);
+    for (size_t row = 0; row < t.n_rows; row++)
+        table_set_text(&t, row, "place", "alone");
+    FILE *out = open_memstream(&text, &size);
+    table_beside.findings(out, &t);
+    fclose(out);
+    has(text, "No stall share: the frequency of its CPU was not measured");
+    assert_null(strstr(text, "nan"));
+    free(text);
+    table_free(&t);
+}
