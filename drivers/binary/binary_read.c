@@ -97,9 +97,12 @@ static int add_function(struct binary *b, const char *name, const Elf64_Shdr *se
     return b->function[b->n++].name != NULL ? 0 : -1;
 }
 
+/* Behind the names of a symbol without a size, in a file whose other functions may have lost theirs. */
+static const char AND_MORE[] = "...";
+
 /* Adds a section's functions, each up to its end or the next, and as one of its own what lies between them. */
 static int split_section(struct binary *b, const Elf64_Shdr *section, const uint8_t *code, const struct code_symbol *s,
-                         size_t n)
+                         size_t n, bool stripped)
 {
     uint64_t done = 0;
     int bad = 0;
@@ -116,6 +119,8 @@ static int split_section(struct binary *b, const Elf64_Shdr *section, const uint
         }
         const uint64_t next = i < n ? s[i].into : section->sh_size;
         const uint64_t end = size > 0 && size < next - from ? from + size : next;
+        if (size == 0 && stripped)
+            text_list_add(names, sizeof names, "", "%s", AND_MORE);
         bad = add_function(b, NULL, section, code, done, from, false) ||
               add_function(b, names, section, code, from, end, chosen);
         done = end;
@@ -131,9 +136,12 @@ static int find_functions(const char *file, const struct elf_image *e, struct bi
     uint64_t bytes = 0;
     size_t first = 0;
     int bad = 0, status = MACHINE_OK;
+    bool stripped = true;
     for (size_t i = 0; elf_image_section(e, i, &s) && !bad; i++)
-        if (s.sh_type == SHT_SYMTAB || s.sh_type == SHT_DYNSYM)
+        if (s.sh_type == SHT_SYMTAB || s.sh_type == SHT_DYNSYM) {
             bad = take_symbols(e, &s, &all);
+            stripped &= s.sh_type == SHT_DYNSYM;
+        }
     if (all.n > 0)
         qsort(all.list, all.n, sizeof *all.list, order_symbols);
     for (size_t i = 0; elf_image_section(e, i, &s) && !bad && status == MACHINE_OK; i++) {
@@ -147,7 +155,7 @@ static int find_functions(const char *file, const struct elf_image *e, struct bi
                                   "%.200s: cut off or damaged: section %zu does not lie within its %zu bytes", file, i,
                                   e->n);
         else if (code != NULL)
-            bad = split_section(b, &s, code, all.list + first, past - first);
+            bad = split_section(b, &s, code, all.list + first, past - first, stripped);
         first = past;
     }
     free(all.list);
@@ -162,7 +170,8 @@ static bool has_name(const char *names, const char *name)
     const size_t length = strlen(name);
     for (const char *at = names; at != NULL; at = strchr(at, '=')) {
         at += *at == '=';
-        if (strncmp(at, name, length) == 0 && (at[length] == '=' || at[length] == '\0'))
+        if (strncmp(at, name, length) == 0 &&
+            (at[length] == '=' || at[length] == '\0' || strcmp(at + length, AND_MORE) == 0))
             return true;
     }
     return false;

@@ -72,6 +72,30 @@ TEST(functions_have_names_and_ends)
     binary_free(&b);
 }
 
+/* A stripped library has lost the names of its own functions: what follows an exported label is not all of that name. */
+TEST(labels_of_stripped_files_do_not_name_what_follows)
+{
+    char object[FOLDER_PATH_MAX + 20], library[FOLDER_PATH_MAX + 20], name[FOLDER_PATH_MAX + 40], why[400] = "";
+    static struct command_output said;
+    const char *const argv[] = {"gcc", "-shared", "-nostdlib", "-s", "-o", library, object, NULL};
+    struct binary b;
+    struct machine_error err;
+    snprintf(object, sizeof object, "%s",
+             assembled("section .text\nglobal sized:function (sized_end - sized)\nglobal label\nglobal same\n"
+                       "sized:\nret\nsized_end:\nlabel:\nsame:\nret\nown:\nvpxor ymm0, ymm1, ymm2\nret\n"));
+    snprintf(library, sizeof library, "%s/it.so", folder);
+    if (command_run(argv, 20, &said, why, sizeof why) != 0)
+        fail_msg("%s", why);
+    snprintf(name, sizeof name, "%s:same", library);
+    assert_int_equal(binary_read(name, &b, &err), MACHINE_OK);
+    assert_string_equal(b.function[0].name, "label=same...");
+    binary_free(&b);
+    snprintf(name, sizeof name, "%s:sized", library);
+    assert_int_equal(binary_read(name, &b, &err), MACHINE_OK);
+    assert_string_equal(b.function[0].name, "sized");
+    binary_free(&b);
+}
+
 TEST(one_function_by_its_name)
 {
     static const char source[] = HEAD "nop\nglobal gamma:function\nglobal delta:function\ngamma:\ndelta:\nret\n";
