@@ -331,14 +331,16 @@ static void pooled_limits(const struct pooled_answer *a)
     out->detectable_halt_us = fmax(a->s->floor_lost_us + 2 * p->sample_us, p->sample_us / POOLED_HALT_RATIO);
 }
 
-static int warn_of_neighbor(const struct pooled_answer *a)
+/* What slowed them is not known: after a chain of adds, tiles have to wake; memory has others' loads in it. */
+static int warn_of_slowed(const struct pooled_answer *a)
 {
     a->out->disturbed = a->p->sibling_share > 0.02;
     if (!a->out->disturbed)
         return 0;
     return phases_warn(a->out,
-                       "another thread on the core slowed %.0f %% of the samples to %.2f of their rate; the middle "
-                       "half of the repetitions tells each rate",
+                       "%.0f %% of the samples ran at %.2f of their rate (another thread on the core, memory that "
+                       "others use, or units that sleep during the chains of adds); the middle half of the repetitions "
+                       "tells each rate",
                        100 * a->p->sibling_share, a->p->sibling_factor);
 }
 
@@ -446,7 +448,7 @@ static int pooled_answer(const struct pooled_answer *a)
     if (pooled_levels(a))
         return -1;
     name_slow(out);
-    return pooled_transitions(a) || warn_of_neighbor(a) || pooled_tell_other_clocks(a->p, a->s, a->c, out) ? -1 : 0;
+    return pooled_transitions(a) || warn_of_slowed(a) || pooled_tell_other_clocks(a->p, a->s, a->c, out) ? -1 : 0;
 }
 
 /* What a switch of code costs, by the null (with too few repetitions: none), or as the trace tells it. *lost_us: NaN
