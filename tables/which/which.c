@@ -295,9 +295,9 @@ static void findings(FILE *out, const struct table *t)
                    "of widths, which it has for kernels, count as any other block.");
     if (n > 1 && most == 0)
         pivot_note(out, 2,
-                   "No block of %s that was measured lifts the class: %zu ratios to the frequency of " CLASSES_PLAIN
-                   " agree; the widest limits are +-%.2g %%.",
-                   file ? file : "it", n - 1, 100 * widest);
+                   "No block of %s that was measured lifts the class: all run at the frequency of " CLASSES_PLAIN
+                   "; the widest limits are +-%.2g %%.",
+                   file ? file : "it", 100 * widest);
     if (left_out && strcmp(left_out, "0") != 0)
         pivot_note(out, 2, "%s blocks with fewer wide instructions were left out; FILE:FUNCTION narrows it.", left_out);
 }
