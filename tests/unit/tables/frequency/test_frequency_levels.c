@@ -329,7 +329,7 @@ TEST(test_undecided_levels_hide_no_cost)
     size_t size = 0;
     begin(&m.t);
     for (size_t k = 0; k < 3; k++)
-        put(&m.t, k, 1, 3 * ratio[k], 0.1, ratio[k], k ? 0.01 : 0.001);
+        put(&m.t, k, 1, 3 * ratio[k], 0.1, ratio[k], 0.01);
     put_again(&m, 0, 0, 1, 2.7);
     expect(&m.t, "levels by the ratio", "no steps", NULL);
     assert_int_equal(level_of(&m.t, 2), -1);
