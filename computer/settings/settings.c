@@ -290,7 +290,10 @@ static int claim_state(struct settings *s, struct machine_error *err)
 static int refuse_without_journal(const struct settings *s, struct machine_error *err)
 {
     const bool foreign = s->journal_error == EBADMSG;
-    return machine_fail(err, MACHINE_CANNOT, foreign ? "remove it" : geteuid() != 0 ? "run as root" : "",
+    return machine_fail(err, MACHINE_CANNOT,
+                        foreign          ? "remove it"
+                        : geteuid() != 0 ? "run as root"
+                                         : "",
                         "no settings were changed, because the old ones could not be recorded in %s: %s", s->state,
                         foreign ? "it contains something else" : strerror(s->journal_error));
 }
