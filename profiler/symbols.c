@@ -232,9 +232,23 @@ static void write_parts(Elf *elf, FILE *out)
         }
 }
 
+/* Whether the file has lost its local symbols: then a symbol without a size may end anywhere before the next one. */
+static bool is_stripped(Dwfl_Module *module, int n)
+{
+    for (int i = 1; i < n && i < SYMBOLS_MAX; i++) {
+        GElf_Sym symbol;
+        GElf_Addr address;
+        if (dwfl_module_getsym_info(module, i, &symbol, &address, NULL, NULL, NULL) != NULL &&
+            GELF_ST_BIND(symbol.st_info) == STB_LOCAL && GELF_ST_TYPE(symbol.st_info) != STT_SECTION)
+            return false;
+    }
+    return true;
+}
+
 static void write_functions(Dwfl_Module *module, Elf *elf, GElf_Addr bias, FILE *out)
 {
     int n = dwfl_module_getsymtab(module);
+    const bool stripped = is_stripped(module, n);
     for (int i = 1; i < n && i < SYMBOLS_MAX; i++) {
         GElf_Sym symbol;
         GElf_Addr address;
@@ -243,7 +257,7 @@ static void write_functions(Dwfl_Module *module, Elf *elf, GElf_Addr bias, FILE 
         bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
         /* assemblers often give symbols no type */
         if (name == NULL || name[0] == '\0' || symbol.st_shndx == SHN_UNDEF || (!function && type != STT_NOTYPE) ||
-            !is_code(elf, address - bias))
+            (stripped && symbol.st_size == 0) || !is_code(elf, address - bias))
             continue;
         const struct symbols_message m = {.address = address - bias,
                                           .size = symbol.st_size,

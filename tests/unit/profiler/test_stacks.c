@@ -368,6 +368,40 @@ TEST(stripped_programs_have_addresses)
     folder_remove(folder);
 }
 
+/* A stripped library has lost the names of its own functions: what follows an exported label is not all of that name. */
+TEST(labels_of_stripped_files_name_nothing)
+{
+    static struct command_output said;
+    char folder[FOLDER_PATH_MAX], source[256], library[256], why[300];
+    if (!command_installed("cc"))
+        skip();
+    folder_make(folder);
+    (void)snprintf(source, sizeof(source), "%s/it.s", folder);
+    (void)snprintf(library, sizeof(library), "%s/it.so", folder);
+    folder_put(folder, "it.s",
+               ".globl label, sized\nlabel: ret\nown: nop\nret\n.type sized, @function\nsized: ret\n.size sized, 1\n");
+    for (int stripped = 0; stripped < 2; stripped++) {
+        const char *argv[] = {"cc", "-shared", "-nostdlib", stripped ? "-s" : "-g", "-o", library, source, NULL};
+        if (command_run(argv, 60, &said, why, sizeof(why)) != 0)
+            fail_msg("%s: %s", why, said.err);
+        FILE *in = fopen(library, "rb");
+        assert_non_null(in);
+        struct symbols_file *f = symbols_of_file(fileno(in));
+        assert_non_null(f);
+        size_t labels = 0, sized = 0;
+        for (uint64_t offset = 0, address; offset < 0x4000; offset++) {
+            const char *name = symbols_file_find(f, offset, &address);
+            labels += name != NULL && strcmp(name, "label") == 0;
+            sized += name != NULL && strcmp(name, "sized") == 0;
+        }
+        assert_int_equal(labels, stripped ? 0 : 1);
+        assert_int_equal(sized, 1);
+        symbols_file_free(f);
+        (void)fclose(in);
+    }
+    folder_remove(folder);
+}
+
 /* Generated code, and the page that the kernel maps into every process. */
 TEST(code_without_a_file)
 {
