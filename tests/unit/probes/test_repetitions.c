@@ -213,3 +213,49 @@ TEST(steps_of_the_clock_are_noted)
         trace_free(&t);
     }
 }
+
+static void info_of_silicon(const struct machine *m, struct machine_info *out)
+{
+    spy.inner->info(m, out);
+    out->modelled = false;
+}
+
+/* By chains, samples of 1 us leave the second kernel some two thirds of the time, which may be another level's. */
+TEST(pauses_of_wide_code_are_noted)
+{
+    static const struct {
+        const char *to;
+        double period_us;
+        bool noted;
+    } cases[] = {{"512fma", 1, true}, {"512fma", 10, false}, {"128fma", 1, false}};
+    struct model m;
+    rig_load("xeon-gold-6130", &m);
+    m.no_counters = true;
+    m.counts_licenses = m.counts_throttle = false;
+    m.tsc_step_ns = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct segment segments[] = {{rig_payload("64add"), 50, true}, {rig_payload(cases[i].to), 400, true}};
+        const struct repetitions_plan plan = {
+            .machine = {.cpu = -1, .active_cores = 1, .period_us = cases[i].period_us},
+            .segments = segments,
+            .n_segments = 2,
+            .zero_segment = 1,
+            .wanted = 3,
+            .attempts = 6,
+            .from_us = -5};
+        struct machine machine;
+        struct machine_error err;
+        struct repetitions out;
+        assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+        struct machine_ops ops = *machine.ops;
+        spy.inner = machine.ops;
+        ops.info = info_of_silicon;
+        machine.ops = &ops;
+        assert_int_equal(repetitions_run(&machine, &plan, &out, &err), MACHINE_OK);
+        const char *notes = trace_get(&out.trace, "notes");
+        if ((notes && strstr(notes, "may have a lower frequency")) != cases[i].noted)
+            fail_msg("%s, %g us: %s", cases[i].to, cases[i].period_us, notes);
+        repetitions_free(&out);
+        machine.ops->close(&machine);
+    }
+}

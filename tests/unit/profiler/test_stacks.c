@@ -368,7 +368,7 @@ TEST(stripped_programs_have_addresses)
     folder_remove(folder);
 }
 
-/* A stripped library has lost the names of its own functions: what follows an exported label is not all of that name. */
+/* A stripped library has lost the names of its own functions: what follows a label is not all of that name. */
 TEST(labels_of_stripped_files_name_nothing)
 {
     static struct command_output said;

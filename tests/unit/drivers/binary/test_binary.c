@@ -72,7 +72,7 @@ TEST(functions_have_names_and_ends)
     binary_free(&b);
 }
 
-/* A stripped library has lost the names of its own functions: what follows an exported label is not all of that name. */
+/* A stripped library has lost the names of its own functions: what follows a label is not all of that name. */
 TEST(labels_of_stripped_files_do_not_name_what_follows)
 {
     char object[FOLDER_PATH_MAX + 20], library[FOLDER_PATH_MAX + 20], name[FOLDER_PATH_MAX + 40], why[400] = "";
