@@ -394,8 +394,8 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     return differ;
 }
 
-/* The share that kernels have of the first one's frequency, with most cores active: of those that are of a slower level,
- * or slower at an undecided one; or within what all have the same. */
+/* The share that kernels have of the first one's frequency, with most cores active: of those of a slower level, or
+ * slower at an undecided one; or within what all have the same. */
 static void print_ratios(FILE *out, const struct table *t, const struct sheet *s)
 {
     char text[1000] = "", one[ESTIMATE_TEXT_MAX];
