@@ -151,29 +151,31 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 /* ---- findings ---- */
 
-/* Adds a kernel, whose rows begin with this one, and its densities that are of a class. */
+/* Adds a kernel, whose rows begin with this one, and its densities that are of a class: each run of them, as one in
+ * between may be of another. */
 static void add_kernel(char *text, size_t size, const struct table *t, size_t row, double class)
 {
-    double densest = INFINITY, sparsest = 0, last = 1;
-    for (size_t i = row; i < t->n_rows && table_same(t, i, row, "kernel"); i++) {
-        double density = table_number(t, i, "density");
-        last = density;
-        if (table_number(t, i, "class") != class)
-            continue;
-        densest = fmin(densest, density);
-        sparsest = fmax(sparsest, density);
-    }
     const char *kernel = table_text(t, row, "kernel");
-    if (sparsest == 0)
-        return;
-    if (last == 1)
-        text_list_add(text, size, ", ", "%s", kernel);
-    else if (densest == 1 && sparsest == last)
-        text_list_add(text, size, ", ", "%s at all densities", kernel);
-    else if (densest == sparsest)
-        text_list_add(text, size, ", ", "%s at one in %.0f", kernel, sparsest);
-    else
-        text_list_add(text, size, ", ", "%s at one in %.0f to %.0f", kernel, densest, sparsest);
+    size_t past = row;
+    while (past < t->n_rows && table_same(t, past, row, "kernel"))
+        past++;
+    for (size_t first = row; first < past; first++) {
+        size_t next = first;
+        while (next < past && table_number(t, next, "class") == class)
+            next++;
+        if (next == first)
+            continue;
+        const double densest = table_number(t, first, "density"), sparsest = table_number(t, next - 1, "density");
+        if (past - row == 1 && densest == 1)
+            text_list_add(text, size, ", ", "%s", kernel);
+        else if (next - first == past - row && densest == 1)
+            text_list_add(text, size, ", ", "%s at all densities", kernel);
+        else if (next - first == 1)
+            text_list_add(text, size, ", ", "%s at one in %.0f", kernel, sparsest);
+        else
+            text_list_add(text, size, ", ", "%s at one in %.0f to %.0f", kernel, densest, sparsest);
+        first = next;
+    }
 }
 
 static void tell_class(FILE *out, const struct table *t, double class)

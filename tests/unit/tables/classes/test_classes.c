@@ -273,3 +273,23 @@ TEST(test_classes_have_gaps_between_them)
     assert_true(isnan(table_number(&t, 4, "class")));
     table_free(&t);
 }
+
+/* Classes need not fall with the density: what is of another one in between is not named. */
+TEST(test_densities_between_are_not_named)
+{
+    static const double density[] = {1, 2, 4, 5, 8}, class[] = {2, 2, 1, 2, 0};
+    struct table t;
+    table_init(&t, "classes", table_classes.columns, table_classes.n_columns);
+    for (size_t i = 0; i < sizeof class / sizeof *class; i++) {
+        table_add_row(&t);
+        table_put_text(&t, "kernel", "512fma");
+        table_put_number(&t, "density", density[i]);
+        table_put_number(&t, "ratio", 1 - class[i] / 30);
+        table_put_number(&t, "class", class[i]);
+    }
+    char *findings = rig_findings(&table_classes, &t);
+    has(findings, ": 512fma at one in 4.");
+    has(findings, ": 512fma at one in 1 to 2, 512fma at one in 5.");
+    free(findings);
+    table_free(&t);
+}
