@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What characterize-sched is to do, and what it says meanwhile: in lines (lines.c) or in a table (monitor.c). */
+/* What characterize-sched is to do, and what it says meanwhile: in lines or in a table (monitor.c). */
 #pragma once
 
 #include <stdbool.h>
@@ -44,7 +44,3 @@ void sched_sample_free(struct sched_sample *sample);
 extern const char *const sched_class_names[LIVE_CLASSES];
 /* Classes that there are. */
 int sched_classes(const struct live_config *config);
-
-/* A line (--stats), or with o->json an object, and the tasks that ran most since the line before. DONE, or an exit
- * status after a line. */
-int sched_tell(const struct sched_options *o, const volatile struct live_state *state, struct sched_sample *sample);

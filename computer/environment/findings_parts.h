@@ -11,11 +11,7 @@ struct finding_rule {
     void (*look)(const struct environment *e, struct finding *f);
 };
 /* All rules, in the order of findings without a cost. */
-extern const struct finding_rule findings_of_frequency[], findings_of_interrupts[], findings_of_kernel[],
-    findings_of_cores[];
-
-/* The member `core_pairs` (doc/formats.md). Remembers a failure in *failed. */
-json_t *findings_cores_json(const struct core_pairs *p, bool *failed);
+extern const struct finding_rule findings_of_frequency[], findings_of_interrupts[], findings_of_kernel[];
 
 /* Returns true if a fact was read. If it exists but could not be read, the finding becomes FINDING_UNKNOWN, and says
  * so. */

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "computer/cpu/tsc.h"
-#include "drivers/native/pinned_thread.h"
+#include "drivers/native/pinning.h"
 #include "util/order.h"
 
 /* A slot; its begin, which does not count; a piece of code; what the threads have to get ready, all and each. */

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "computer/cpu/tsc.h"
-#include "drivers/native/pinned_thread.h"
+#include "drivers/native/pinning.h"
 #include "drivers/native/walks.h"
 
 struct corunner {

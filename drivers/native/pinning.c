@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Prepares the place where a machine on real hardware runs: one CPU, real-time priority and locked memory as far as
  * they are allowed. */
+#include "drivers/native/pinning.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
@@ -9,8 +11,32 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "computer/cpu/cpu.h"
 #include "util/text_list.h"
-#include "drivers/native/pinning.h"
+
+int pinned_thread_start(pthread_t *out, int cpu, void *(*run)(void *), void *data)
+{
+    struct cpu_mask place;
+    struct sched_param normal = {.sched_priority = 0};
+    pthread_attr_t attr;
+
+    cpu_mask_clear(&place);
+    cpu_mask_add(&place, cpu);
+    int error = pthread_attr_init(&attr);
+    if (error != 0)
+        return error;
+    error = pthread_attr_setaffinity_np(&attr, sizeof place, place.set);
+    if (error == 0)
+        error = pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+    if (error == 0)
+        error = pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
+    if (error == 0)
+        error = pthread_attr_setschedparam(&attr, &normal);
+    if (error == 0)
+        error = pthread_create(out, &attr, run, data);
+    pthread_attr_destroy(&attr);
+    return error;
+}
 
 static int lock_memory(struct pinning *p, size_t bytes, struct machine_error *err)
 {

@@ -2,6 +2,7 @@
 /* The place where the sampling loop runs, and protection from disturbances there. */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -39,3 +40,7 @@ void pinning_end(struct pinning *p, double us);
 size_t pinning_code(const struct payload *p, const volatile unsigned char **code);
 /* Reads code as data, so that its pages are mapped and its lines are cached before it runs for the first time. */
 void pinning_touch(const struct payload *p);
+
+/* Starts a thread that is on its CPU from its first instruction, at normal priority whatever the caller's is. Returns
+ * 0, or an error number. */
+int pinned_thread_start(pthread_t *out, int cpu, void *(*run)(void *), void *data);

@@ -10,7 +10,6 @@
 #include "output/export/policy_constants.h"
 #include "util/error.h"
 #include "util/json_lines.h"
-#include "util/json_members.h"
 #include "util/sha256.h"
 #include "util/template.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Scheduler parameters that stand between two classes or levels: costs, throttling and waits. */
+/* Scheduler parameters that stand between two classes or levels: costs, throttling and waits; and those of
+ * the system. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,8 +65,10 @@ static bool cost_possible(const struct schedule_number *n)
     return (n->has_limits ? n->hi : n->value) >= 0;
 }
 
-bool schedule_take_cost(struct schedule *s, const struct table *t, size_t row, const char *column,
-                        struct schedule_number *out)
+/* Fills *out with a cost in ns, from a column in us; one that is below 0 with all of its limits, or has none, is left
+ * out. */
+static bool take_cost(struct schedule *s, const struct table *t, size_t row, const char *column,
+                      struct schedule_number *out)
 {
     return take(s, t, row, column, cost_possible, "is below 0 with all of its limits", out);
 }
@@ -115,7 +118,7 @@ static bool cost_row(struct schedule *s, const struct table *t, size_t row, size
     struct schedule_cost c = {.from = from, .to = to, .active_cores = schedule_cores_field(t, row)};
     if (!c.active_cores)
         return schedule_ignore(s, t, SCHEDULE_NO_CORES);
-    if (!schedule_take_cost(s, t, row, "down_us", &c.down_ns) || !schedule_take_cost(s, t, row, "up_us", &c.up_ns) ||
+    if (!take_cost(s, t, row, "down_us", &c.down_ns) || !take_cost(s, t, row, "up_us", &c.up_ns) ||
         !take_breakeven(s, t, row, &c))
         return false;
     const char *otherwise =
@@ -355,4 +358,23 @@ bool schedule_put_level_pairs(struct schedule *s)
     done = done && choose_waits(&s->level_relaxations, &s->n_level_relaxations);
     sort_pairs(s);
     return done;
+}
+
+/* ---- what switches, migrations and faults cost, which the system decides, not the processor alone ---- */
+
+bool schedule_put_switching(struct schedule *s, const struct table *t)
+{
+    for (size_t row = 0; row < t->n_rows; row++) {
+        size_t i = 0;
+        while (i < SWITCHING_KINDS && !table_says(t, row, "what", switching_names[i]))
+            i++;
+        struct schedule_number ns = {.present = false};
+        const bool done = i == SWITCHING_KINDS ? schedule_ignore(s, t, "what is not switch, migration or fault")
+                                               : take_cost(s, t, row, "us", &ns);
+        if (!done)
+            return false;
+        if (ns.present && (!s->switching_ns[i].present || ns.value > s->switching_ns[i].value))
+            s->switching_ns[i] = ns;
+    }
+    return true;
 }

@@ -36,11 +36,6 @@ bool schedule_note_missing(struct schedule *s, const char *table, const char *wh
 bool schedule_leave_out(struct schedule *s, const char *table, const char *why);
 bool schedule_ignore(struct schedule *s, const struct table *t, const char *why);
 
-/* Fills *out with a cost in ns, from a column in us; one that is below 0 with all of its limits, or has none, is left
- * out. schedule_pairs.c */
-bool schedule_take_cost(struct schedule *s, const struct table *t, size_t row, const char *column,
-                        struct schedule_number *out);
-
 #define SCHEDULE_NO_CLASS                                                                                              \
     "the kernel represents no class of code: a mixture, a chain, dirty upper halves, sparse, or unknown"
 #define SCHEDULE_NO_CORES "active_cores is not in 1 to 65535"
@@ -57,5 +52,5 @@ void schedule_put_signature(struct schedule *s);
 bool schedule_put_cpus(struct schedule *s, const struct table *frequency);
 /* schedule_events.c. Those of the levels, once these are known, and the others. */
 void schedule_put_events(struct schedule *s, const struct table *umask);
-/* schedule_switching.c. Rows of what switches, migrations and faults cost; of several of a kind the largest. */
+/* schedule_pairs.c. Rows of what switches, migrations and faults cost; of several of a kind the largest. */
 bool schedule_put_switching(struct schedule *s, const struct table *t);

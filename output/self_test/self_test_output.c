@@ -11,7 +11,6 @@
 #include "output/self_test/self_test.h"
 #include "util/error.h"
 #include "util/json_lines.h"
-#include "util/json_members.h"
 #include "util/list.h"
 #include "util/path.h"
 #include "util/text_list.h"

@@ -58,5 +58,3 @@ double self_test_slowed_most(const struct self_test_readings *r);
 void self_test_judge_clock(const struct self_test_readings *r, struct self_test_lines *out);
 void self_test_judge_counts(const struct self_test_readings *r, struct self_test_lines *out);
 void self_test_judge_event(const struct self_test_readings *r, struct self_test_lines *out);
-/* self_test_levels.c */
-void self_test_judge_levels(const struct self_test_readings *r, struct self_test_lines *out);

@@ -10,7 +10,6 @@
 
 #include "output/self_test/self_test.h"
 #include "util/json_lines.h"
-#include "util/json_members.h"
 #include "util/plain_text.h"
 
 /* Readings of a recording, at least and at most. */

@@ -27,7 +27,7 @@ size_t *profile_rows_shown(const struct profile_row *rows, size_t n, size_t most
 /* True: some row knows the parts of its overhead that siblings and delays cause. */
 bool profile_knows_parts(const struct profile_row *rows, size_t n);
 
-/* ---- profile_csv.c ---- */
+/* ---- profile_files.c ---- */
 
 /* Its line in the metadata; a model has none. */
 void profile_put_environment(const struct profile_head *h, struct table *t);

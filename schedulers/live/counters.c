@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which events the scheduler needs, and which it gives up first where counters are scarce. */
+/* Which events the scheduler needs, and which it gives up first where counters are scarce; and instructions. */
 #include "schedulers/live/counters.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "computer/cpu/tsc.h"
 #include "drivers/events/events.h"
+#include "drivers/perf/perf_groups.h"
 
 /* Given up first: what decides nothing; then stalls, without which all cycles follow the clock (G 7.7.3); then
  * instructions by width, without which cycles at levels tell who is wide. */
@@ -191,4 +193,38 @@ void live_counters_close(struct live_counters *c)
 {
     perf_groups_close(c->groups);
     c->groups = NULL;
+}
+
+/* ---- instructions of all tasks in user space: what the scheduler itself executes is not to count as work ---- */
+
+static int open_user(const struct perf_event_attr *attr, int cpu, int group)
+{
+    struct perf_event_attr user = *attr;
+    user.exclude_kernel = 1;
+    if (getenv(LIVE_INJECT_NAME) != NULL) {
+        user.type = PERF_TYPE_SOFTWARE;
+        user.config = PERF_COUNT_SW_CPU_CLOCK;
+    }
+    return perf_profile_system.open(&user, cpu, group);
+}
+
+int live_instructions_open(struct perf_groups **out, struct machine_error *err)
+{
+    const struct perf_groups_event event = {COUNTER_INSTRUCTIONS, 0, 0};
+    struct perf_profile_io io = perf_profile_system;
+    struct cpu_view view;
+    io.open = open_user;
+    cpu_view_read("/sys", &view);
+    return perf_groups_open(&io, "/sys", &view.online, &event, 1, out, err);
+}
+
+uint64_t live_instructions(const struct perf_groups *g)
+{
+    uint64_t sum = 0, values[3];
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        const int fd = perf_groups_fd(g, cpu, 0);
+        if (fd >= 0 && read(fd, values, sizeof(values)) == (ssize_t)sizeof(values))
+            sum += values[0];
+    }
+    return sum;
 }

@@ -74,7 +74,8 @@ static const struct sim_frequency *frequency_at(const struct sim_params *p, unsi
     return NULL;
 }
 
-bool sim_params_measured(const struct sim_params *p, unsigned n)
+/* True: level 0 was measured with exactly n active cores. */
+static bool params_measured(const struct sim_params *p, unsigned n)
 {
     const struct sim_frequency *f = frequency_at(p, 0, n);
     return f != NULL && f->n == n;
@@ -396,4 +397,30 @@ void sim_params_free(struct sim_params *p)
     free(p->classes);
     free(p->bounds);
     free(p);
+}
+
+/* ---- what schedulers/policy.h needs ---- */
+
+void sim_params_turbos(struct sim_params *p, struct policy_turbos *out)
+{
+    out->n_levels = p->levels;
+    for (unsigned n = 1; n <= p->cores && out->n < POLICY_TURBOS_MAX; n++) {
+        policy_u32 *line = out->inverse[out->n];
+        if (!params_measured(p, n))
+            continue;
+        for (unsigned level = 0; level < out->n_levels; level++)
+            line[level] = policy_inverse(100 * sim_params_speed(p, level, n));
+        if (out->n == 0 || memcmp(line, out->inverse[out->n - 1], out->n_levels * sizeof(*line)) != 0)
+            out->n++;
+    }
+}
+
+void sim_params_own_levels(const struct sim_params *p, policy_u32 level[2])
+{
+    static const enum sim_class widths[2][2] = {{SIM_256LIGHT, SIM_256HEAVY}, {SIM_512LIGHT, SIM_512HEAVY}};
+    for (int i = 0; i < 2; i++) {
+        int light = sim_params_demand(p, widths[i][0]), heavy = sim_params_demand(p, widths[i][1]);
+        int most = heavy > light ? heavy : light;
+        level[i] = most > 0 ? (policy_u32)most : 0;
+    }
 }

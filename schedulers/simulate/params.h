@@ -118,8 +118,6 @@ double sim_params_trigger(const struct sim_params *p, enum sim_class c);
 
 /* The speed at a level with n active cores (1 to `cores`; 0 counts as 1), in 0.1 MHz. */
 uint32_t sim_params_speed(struct sim_params *p, unsigned level, unsigned n);
-/* True: level 0 was measured with exactly n active cores. */
-bool sim_params_measured(const struct sim_params *p, unsigned n);
 /* The frequencies of all turbo levels: measured numbers of active cores with the same ones are one. *out is zero. */
 void sim_params_turbos(struct sim_params *p, struct policy_turbos *out);
 /* What code of 256 and of 512 bits can cause at most, light or heavy; 0 where the export does not say. */
