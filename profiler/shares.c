@@ -10,7 +10,6 @@
 #include "computer/environment/snapshot.h"
 #include "profiler/lookup.h"
 #include "profiler/names.h"
-#include "profiler/output/profile_output.h"
 #include "profiler/output/profile_parts.h"
 #include "util/json_lines.h"
 #include "util/plain_text.h"

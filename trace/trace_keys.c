@@ -3,7 +3,6 @@
 #include "trace/trace.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>

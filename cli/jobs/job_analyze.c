@@ -2,7 +2,6 @@
 /* --analyze FILE: the answer from a recorded trace, or from recorded first uses after idle times. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/inputs.h"
 #include "cli/outputs.h"

@@ -11,7 +11,6 @@
 #include "cli/outputs.h"
 #include "cli/run_directory.h"
 #include "cli/stop.h"
-#include "drivers/events/event_code.h"
 #include "output/report/report.h"
 #include "output/validate/validate.h"
 #include "tables/published/sku.h"

@@ -2,7 +2,6 @@
 /* The clock of the uncore, from the driver's files. */
 #include "computer/cpu/uncore.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "computer/cpu/cpu.h"

@@ -2,8 +2,6 @@
 /* The parts of a quiet machine (doc/quiet-machine.md): planned one by one, each from what stands there then. */
 #include "computer/settings/settings_parts.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /* Trials: one piece of code runs again and again, and interruptions of the thread are counted meanwhile. */
 #include "drivers/native/trials.h"
 
-#include <errno.h>
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>

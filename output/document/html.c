@@ -2,7 +2,6 @@
 /* Texts, words and pictures of our pages of HTML. */
 #include "output/document/html.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "analysis/brackets/brackets_limits.h"
 #include "analysis/stats/estimate_json.h"
 #include "output/document/document.h"
-#include "tables/burst/burst.h"
 #include "util/json_lines.h"
 #include "util/text_list.h"
 

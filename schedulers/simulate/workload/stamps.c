@@ -11,7 +11,6 @@
 #include "schedulers/simulate/workload/spool.h"
 #include "schedulers/simulate/workload/values.h"
 #include "util/list.h"
-#include "util/text_list.h"
 
 enum stamps_column { STAMPS_TID, STAMPS_BEGIN, STAMPS_END, STAMPS_CLASS, STAMPS_COLUMNS };
 /* Rows that are read at a time, of each thread; columns of a file. */
