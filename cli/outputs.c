@@ -205,10 +205,20 @@ static int print_table_json(FILE *stream, const void *data)
     return file_print_json(stream, table_to_json(((const struct answered_table *)data)->table));
 }
 
+/* The table as its kind prints it, and its findings. */
+static void show_table(FILE *out, bool colour, const struct table_kind *k, const struct table *t)
+{
+    tables_print(out, colour, k, t);
+    if (k->findings != NULL && t->n_rows > 0) {
+        putc('\n', out);
+        answers_tell_findings(out, k, t, SIZE_MAX);
+    }
+}
+
 static int print_table_text(FILE *stream, const void *data)
 {
     const struct answered_table *a = data;
-    answers_show_table(stream, false, a->kind, a->table);
+    show_table(stream, false, a->kind, a->table);
     return ferror(stream) != 0 ? -1 : 0;
 }
 
@@ -241,26 +251,12 @@ void answers_tell_findings(FILE *out, const struct table_kind *k, const struct t
     free(findings);
 }
 
-void answers_show_table(FILE *out, bool colour, const struct table_kind *k, const struct table *t)
-{
-    tables_print(out, colour, k, t);
-    if (k->findings != NULL && t->n_rows > 0) {
-        putc('\n', out);
-        answers_tell_findings(out, k, t, SIZE_MAX);
-    }
-}
-
-int answers_write_table(const struct outputs *out, const struct table_kind *k, const struct table *t, FILE *screen)
-{
-    const struct answered_table a = {k, t};
-    return outputs_write(out, &a, screen, "\n");
-}
-
 int answers_tell_table(const struct outputs *out, const struct table_kind *k, const struct table *t)
 {
     FILE *screen = outputs_screen(out);
-    answers_show_table(screen, messages_colour(screen), k, t);
-    const int status = answers_write_table(out, k, t, screen);
+    const struct answered_table a = {k, t};
+    show_table(screen, messages_colour(screen), k, t);
+    const int status = outputs_write(out, &a, screen, "\n");
     (void)fflush(screen); /* a refusal that follows says that the reasons are above */
     return status;
 }

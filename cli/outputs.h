@@ -92,11 +92,7 @@ int answers_tell_wake(const struct outputs *out, const struct answered_wake *a);
 
 /* The first `most` findings of a table, one a line, on a terminal as many lines as they take. */
 void answers_tell_findings(FILE *out, const struct table_kind *k, const struct table *t, size_t most);
-/* The table as its kind prints it. */
-void answers_show_table(FILE *out, bool colour, const struct table_kind *k, const struct table *t);
-/* The same on the screen, with the files. DONE, or FAILED after a line. */
+/* The table as its kind prints it on the screen; then the files, and which. DONE, or FAILED after a line. */
 int answers_tell_table(const struct outputs *out, const struct table_kind *k, const struct table *t);
-/* Writes the files and tells on `screen` which. k may be NULL where none is text or plot. DONE, or FAILED. */
-int answers_write_table(const struct outputs *out, const struct table_kind *k, const struct table *t, FILE *screen);
 /* DIRECTORY/NAME.csv, .json and .txt of it, and the directory. DONE, or an exit status after a line. */
 int answers_write_all_forms(const char *directory, const struct table_kind *k, const struct table *t);

@@ -114,3 +114,24 @@ struct plain_time plain_time(double us, int decimals)
         snprintf(t.text, sizeof t.text, "%.3f s", us / 1e6);
     return t;
 }
+
+static void escaped(FILE *out, const char *plain)
+{
+    static const char special[] = "&<>\"'";
+    static const char *const references[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    for (const char *c = plain; *c; c++) {
+        const char *found = strchr(special, *c);
+        if (found)
+            fputs(references[found - special], out);
+        else
+            putc(*c, out);
+    }
+}
+
+void xml_text(FILE *out, const char *text)
+{
+    char *plain = text ? plain_text_copy(text) : NULL;
+    if (plain)
+        escaped(out, plain);
+    free(plain);
+}

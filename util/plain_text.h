@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * Copies `in` to `out` (`size` bytes, NUL included; size >= 1) as valid UTF-8 on one line: bytes that are not UTF-8
@@ -34,3 +35,9 @@ struct plain_time {
     char text[40];
 };
 struct plain_time plain_time(double us, int decimals);
+
+/*
+ * Text for an element or a quoted attribute: made plain, with & < > " and ' as character references
+ * (XML 1.0, section 2.4; HTML, section 13.1.4). NULL writes nothing.
+ */
+void xml_text(FILE *out, const char *text);

@@ -22,7 +22,8 @@ const char *const core_pair_kind_names[CORE_PAIR_KINDS] = {"undecided", "apart",
 
 /* Two numbers differ in the parity of the bits that a random word selects in half of the rounds, or in more where
  * there are few CPUs: with two always. Which of them then measure is random, too. */
-bool core_pairs_measures(const struct core_pairs *p, size_t round, size_t i)
+/* Whether a CPU measures in a round. */
+static bool measures(const struct core_pairs *p, size_t round, size_t i)
 {
     uint64_t words = 2;
     while (words < p->n)
@@ -34,7 +35,7 @@ bool core_pairs_measures(const struct core_pairs *p, size_t round, size_t i)
 bool core_pairs_runs(const struct core_pairs *p, size_t round, unsigned half, size_t i)
 {
     const uint64_t first = splitmix64(~p->seed + (round * CORE_PAIRS_CPUS_MAX + i) * SPLITMIX64_STEP) & 1;
-    return core_pairs_measures(p, round, i) || first == half;
+    return measures(p, round, i) || first == half;
 }
 
 /* ---- room ---- */
@@ -152,8 +153,8 @@ static void find_toggling(const struct core_pairs *p, struct judging *j)
             if (pair->kind == CORE_PAIR_SHARED || pair->kind == CORE_PAIR_VARIES) {
                 j->together[a * p->n + b] = true;
                 for (size_t r = 0; r < p->rounds; r++) {
-                    j->toggling[r * p->n + a] += !core_pairs_measures(p, r, b);
-                    j->toggling[r * p->n + b] += !core_pairs_measures(p, r, a);
+                    j->toggling[r * p->n + a] += !measures(p, r, b);
+                    j->toggling[r * p->n + b] += !measures(p, r, a);
                 }
             }
 }
@@ -185,7 +186,7 @@ int core_pairs_judge(struct core_pairs *p)
 
 /* ---- what follows ---- */
 
-bool core_pair_contradicts(const struct core_pair *p)
+static bool contradicts(const struct core_pair *p)
 {
     return p->kind == (p->said ? CORE_PAIR_APART : CORE_PAIR_SHARED);
 }
@@ -194,7 +195,7 @@ bool core_pairs_cores(const struct core_pairs *p, const char *root, int *core)
 {
     bool any = false;
     for (size_t i = 0; i < p->n_pairs; i++)
-        any |= core_pair_contradicts(&p->pairs[i]);
+        any |= contradicts(&p->pairs[i]);
     if (!any)
         return false;
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
@@ -203,7 +204,7 @@ bool core_pairs_cores(const struct core_pairs *p, const char *root, int *core)
         core[p->cpus[i]] = p->cpus[i];
     for (size_t i = 0; i < p->n_pairs; i++) { /* in the order of the first CPU, then of the second */
         const struct core_pair *pair = &p->pairs[i];
-        if (pair->said != core_pair_contradicts(pair) && core[pair->b] == pair->b)
+        if (pair->said != contradicts(pair) && core[pair->b] == pair->b)
             core[pair->b] = core[pair->a];
     }
     return true;
@@ -212,9 +213,9 @@ bool core_pairs_cores(const struct core_pairs *p, const char *root, int *core)
 void core_pair_text(const struct core_pair *p, char *out, size_t size)
 {
     char rates[120];
-    const char *than = !core_pair_contradicts(p) ? ""
-                       : p->said                 ? ", although sysfs says that they do"
-                                                 : ", although sysfs says that they do not";
+    const char *than = !contradicts(p) ? ""
+                       : p->said       ? ", although sysfs says that they do"
+                                       : ", although sysfs says that they do not";
     snprintf(rates, sizeof rates, "while one runs, the other has %.2f [%.2f, %.2f] of its rate", p->rate, p->lo, p->hi);
     if (p->kind == CORE_PAIR_SHARED)
         snprintf(out, size, "CPUs %d and %d share a core (%s)%s", p->a, p->b, rates, than);
@@ -237,7 +238,7 @@ size_t core_pairs_text(const struct core_pairs *p, enum core_pair_kind kind, cha
     for (size_t i = 0; i < p->n_pairs; i++) {
         char one[200];
         const struct core_pair *pair = &p->pairs[i];
-        if (kind == CORE_PAIR_KINDS ? !core_pair_contradicts(pair) : pair->kind != kind)
+        if (kind == CORE_PAIR_KINDS ? !contradicts(pair) : pair->kind != kind)
             continue;
         core_pair_text(pair, one, sizeof one);
         if (n++ == said && strlen(out) + strlen(one) + MORE < size) {

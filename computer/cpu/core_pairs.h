@@ -55,18 +55,15 @@ struct core_pairs {
 int core_pairs_begin(const char *root, const struct cpu_view *v, size_t rounds, uint64_t seed, struct core_pairs *out);
 void core_pairs_free(struct core_pairs *p);
 
-/* Whether a CPU measures in a round, and whether it runs code in one of its halves. */
-bool core_pairs_measures(const struct core_pairs *p, size_t round, size_t i);
+/* Whether a CPU runs code in one of the halves of a round. */
 bool core_pairs_runs(const struct core_pairs *p, size_t round, unsigned half, size_t i);
 
 /* Judges all pairs by the rounds so far. Returns how many are undecided, or -1: out of memory. */
 int core_pairs_judge(struct core_pairs *p);
 
-/* True if measured otherwise than sysfs says: surely together, or surely apart. */
-bool core_pair_contradicts(const struct core_pair *p);
 /*
- * Of each CPU the first one of its core (cpu_view.core), as sysfs says, but for pairs that contradict it. Returns true
- * if any does; else *core is not written. core: CPU_LIMIT.
+ * Of each CPU the first one of its core (cpu_view.core), as sysfs says, but for pairs that contradict it: measured otherwise,
+ * surely together or surely apart. Returns true if any does; else *core is not written. core: CPU_LIMIT.
  */
 bool core_pairs_cores(const struct core_pairs *p, const char *root, int *core);
 

@@ -9,7 +9,7 @@
 
 #include "output/plot/plot_colours.h"
 #include "util/error.h"
-#include "util/xml_text.h"
+#include "util/plain_text.h"
 
 /* ---- texts ---- */
 

@@ -6,7 +6,6 @@
 
 #include "output/plot/chart_script.h"
 #include "util/plain_text.h"
-#include "util/xml_text.h"
 
 /* Pixels of a box that is easily pointed at. */
 enum { TIP_LEAST = 8 };

@@ -68,7 +68,7 @@ char *validate_to_json(const struct table *verdicts);
  */
 char *validate_to_junit(const struct table *verdicts);
 
-/* ---- what the processor says of itself ---- */
+/* ---- what the processor says of itself: stated.c ---- */
 
 /*
  * The turbo limits of each class of code by active cores (MSR 1ADH and 1AEH; Speed Select, by mailbox or TPMI) that a
@@ -78,6 +78,13 @@ char *validate_to_junit(const struct table *verdicts);
  * is reached: figures that have `limit` set. *out is to be freed (NULL: none). 0, or -1: out of memory.
  */
 int validate_stated(const struct table *frequency, struct sku_figure **out, size_t *n);
+/*
+ * Checks in a table of cores if favored cores (CPPC) are faster than the others of their kind: adds a row to `verdicts`
+ * for each kernel and kind. The measured value is the difference of the means, GHz; its limits add those of single
+ * cores by squares. It agrees where the favored ones are surely faster, deviates where they surely are not faster by
+ * half a step of the clock (100 MHz / 2) or more, and is undecided else. Failures stand in verdicts->failed.
+ */
+void validate_favored(const struct table *cores, struct table *verdicts);
 
 /* ---- what is remarkable, whether or not anybody has published a figure of it: validate_findings.c ---- */
 
@@ -92,7 +99,6 @@ enum finding_kind {
     FINDING_CONTRADICTION,   /* the entry and what it inherits */
     FINDING_KINDS
 };
-extern const char *const finding_kind_names[FINDING_KINDS]; /* "counts nothing", ... */
 
 /*
  * Finds them in n tables of one measurement, with the figures of a SKU (without figures: of an unknown one), and

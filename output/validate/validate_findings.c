@@ -20,7 +20,7 @@
 /* Bytes of a finding and of a list in it; groups of cores and license levels, at most. */
 enum { TEXT_MAX = 400, LIST_MAX = 200, GROUPS_MAX = 64, LEVELS_MAX = 8 };
 
-const char *const finding_kind_names[FINDING_KINDS] = {
+static const char *const kind_names[FINDING_KINDS] = {
     "counts nothing", "not as documented", "no level",      "core differs",
     "no transition",  "level and clock",   "contradiction",
 };
@@ -40,7 +40,7 @@ __attribute__((format(printf, 4, 5))) static void find(struct findings *f, enum 
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     json_t *o = json_object();
-    json_lines_put_text(o, "kind", finding_kind_names[kind], &f->failed);
+    json_lines_put_text(o, "kind", kind_names[kind], &f->failed);
     json_lines_put_text(o, "table", table, &f->failed);
     json_lines_put_text(o, "text", text, &f->failed);
     json_lines_push(f->list, o, &f->failed);

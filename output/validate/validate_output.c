@@ -11,7 +11,7 @@
 #include "tables/table/estimates.h"
 #include "util/json_lines.h"
 #include "util/text_list.h"
-#include "util/xml_text.h"
+#include "util/plain_text.h"
 
 /* ---- text ---- */
 

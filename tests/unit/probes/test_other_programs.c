@@ -6,7 +6,6 @@
 /* cmocka needs the four above first */
 #include "tests/support/test.h"
 #include "util/command.h"
-#include "probes/other_programs.h"
 #include "probes/second_opinion.h"
 #include "output/self_test/self_test.h"
 #include "tests/support/model_rig.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* util/screen_text.c, util/xml_text.c: lines are broken where they end; text does no harm in a page. */
+/* util/screen_text.c, xml_text(): lines are broken where they end; text does no harm in a page. */
 #include <limits.h>
 #include <unistd.h>
 
 #include "tests/support/stream_text.h"
 #include "tests/support/test.h"
 #include "util/screen_text.h"
-#include "util/xml_text.h"
+#include "util/plain_text.h"
 
 static void must_be(const char *text, unsigned column, unsigned indent, unsigned width, const char *expected)
 {

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Checks what is requested of machines that run bursts. */
+/* Words for what machines are asked for, and the check of bursts. */
 #include "drivers/machine.h"
 
+#include "drivers/corun.h"
 #include "kernels/shots.h"
+
+const char *const corun_place_names[CORUN_PLACES] = {
+    [CORUN_SAME] = "same", [CORUN_SIBLING] = "sibling", [CORUN_CORE] = "core", [CORUN_PACKAGE] = "package"};
+const char *const switching_names[SWITCHING_KINDS] = {
+    [SWITCHING_SWITCH] = "switch", [SWITCHING_MIGRATION] = "migration", [SWITCHING_FAULT] = "fault"};
 
 int bursts_check(const struct bursts_request *r, struct machine_error *err)
 {
