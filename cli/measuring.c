@@ -254,12 +254,6 @@ static int end_refining(struct refining *f, struct machine_error *err)
     return add_parts(f, changed_settings_wished(f->options) & ~f->in_force, err);
 }
 
-static void report_left(const struct refining *f)
-{
-    if (f->begun && !f->options->quiet)
-        changed_settings_tell_left(*f->settings);
-}
-
 /* ---- one machine, and its tables ---- */
 
 /* Prepares what tables of refinements request. */
@@ -401,8 +395,8 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
         status = end_refining(&m->refining, &error);
     progress_end(&m->progress);
     if (status == MACHINE_OK) {
-        if (k->refines && m->n_kinds == 1)
-            report_left(&m->refining);
+        if (k->refines && m->n_kinds == 1 && m->refining.begun && !m->refining.options->quiet)
+            changed_settings_tell_left(*m->refining.settings);
         put_settings(m, k, out);
         return DONE;
     }

@@ -60,14 +60,6 @@ void messages_print(FILE *out, const char *format, ...)
         free(text);
 }
 
-void complain(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    messages_line(format, arguments);
-    va_end(arguments);
-}
-
 int refuse(enum exit_status status, const char *format, ...)
 {
     va_list arguments;

@@ -17,11 +17,10 @@ void messages_print(FILE *out, const char *format, ...) __attribute__((format(pr
 void messages_begin(const char *program);
 const char *messages_program(void);
 
-/* "PROGRAM: TEXT", as one line whatever names and file contents it quotes. */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* The same, where that is the end of it; returns `status`. */
+/* "PROGRAM: TEXT", as one line whatever names and file contents it quotes; returns `status`. */
 int refuse(enum exit_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, where that is not the end of it. */
+#define complain(...) ((void)refuse(FAILED, __VA_ARGS__))
 int complain_out_of_memory(void); /* FAILED */
 /* How many lines these have written; a signal handler may ask. */
 int messages_reported(void);

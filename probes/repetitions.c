@@ -195,11 +195,6 @@ void repetitions_free(struct repetitions *r)
     memset(r, 0, sizeof *r);
 }
 
-static bool counts_cycles(const struct machine_setup *setup)
-{
-    return recording_word(setup->counters, setup->n_counters, COUNTER_CYCLES) >= 0;
-}
-
 /* Appends a recording; *why: it is invalid, and was left out; NULL: it was not. 0, or -1: out of memory. */
 static int take(struct trace *t, unsigned run, struct recording *rec, const struct recording_form *form,
                 char refused[FROM_RECORDING_WHY_MAX], const char **why)
@@ -388,7 +383,8 @@ int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct 
     struct recording_form form = {.counters = counters,
                                   .n_counters = setup.n_counters,
                                   .from_us = p->from_us,
-                                  .tolerant = p->fine_us > 0 || !counts_cycles(&setup)};
+                                  .tolerant = p->fine_us > 0 ||
+                                              recording_word(counters, setup.n_counters, COUNTER_CYCLES) < 0};
     struct machine_info info;
     m->ops->info(m, &info);
     form.tsc_hz = info.tsc_hz;

@@ -72,12 +72,6 @@ struct blame_charges {
 };
 _Static_assert(sizeof(struct profile_charge) % sizeof(uint64_t) == 0, "a key is of whole words");
 
-static void blame_start(struct profile_lookup *charges)
-{
-    *charges = (struct profile_lookup){.size = sizeof(struct blame_charges),
-                                       .words = sizeof(struct profile_charge) / sizeof(uint64_t)};
-}
-
 /* Charges that are alike are one: memory is bounded by who ran beside and after whom. False: out of memory. */
 static bool blame_charge(struct profile_lookup *charges, const struct profile_charge *c, double amount)
 {
@@ -235,7 +229,8 @@ struct profile_totals *profile_totals_new(const struct profile_setup *setup, con
     t->terms = *terms;
     t->most = profile_sums_most(&t->setup);
     t->buckets = (struct profile_lookup){.size = sizeof(struct profile_bucket), .words = BUCKET_KEY_WORDS};
-    blame_start(&t->charges);
+    t->charges = (struct profile_lookup){.size = sizeof(struct blame_charges),
+                                         .words = sizeof(struct profile_charge) / sizeof(uint64_t)};
     if (totals_bucket(t, PROFILE_ALL, 0, 0) == PROFILE_NOWHERE) {
         profile_totals_free(t);
         return NULL;

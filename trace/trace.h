@@ -51,6 +51,9 @@ struct trace_error {
     size_t line, column;
     char text[240];
 };
+/* Fills it, the text as printf does. Returns -1. */
+#define trace_error_at(e, at_line, at_column, ...)                                                                     \
+    ((e)->line = (at_line), (e)->column = (at_column), error_line((e)->text, sizeof(e)->text, __VA_ARGS__))
 
 /* The name of a channel's column, as in the CSV. */
 const char *trace_channel_name(enum trace_channel c);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "trace/trace.h"
 #include "util/csv_field.h"
 #include "util/edit_distance.h"
+#include "util/error.h"
 #include "util/order.h"
 #include "util/plain_text.h"
 
@@ -35,32 +35,12 @@ struct reader {
     struct trace_error *err;
 };
 
-__attribute__((format(printf, 3, 4))) static int trace_csv_fail(struct reader *r, size_t column, const char *format,
-                                                                ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(r->err->text, sizeof r->err->text, format, ap);
-    va_end(ap);
-    r->err->line = r->number;
-    r->err->column = column;
-    return -1;
-}
+#define trace_csv_fail(r, column, ...) trace_error_at((r)->err, (r)->number, column, __VA_ARGS__)
 
 /* A value outside its column's range: may be borne, see settle_outside(). */
-__attribute__((format(printf, 3, 4))) static void trace_csv_outside(struct reader *r, size_t column, const char *format,
-                                                                    ...)
-{
-    va_list ap;
-    if (!r->outside && !r->is_outside) {
-        va_start(ap, format);
-        vsnprintf(r->first.text, sizeof r->first.text, format, ap);
-        va_end(ap);
-        r->first.line = r->number;
-        r->first.column = column;
-    }
-    r->is_outside = true;
-}
+#define trace_csv_outside(r, column, ...)                                                                              \
+    ((void)((r)->outside || (r)->is_outside || trace_error_at(&(r)->first, (r)->number, column, __VA_ARGS__)),         \
+     (r)->is_outside = true)
 
 /* Returns true if lines end within this one: it has a CR between two fields, not beside the comma as CRLF tools leave
  * it. */

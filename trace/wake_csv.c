@@ -3,11 +3,11 @@
 #include "trace/wake_csv.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/csv_field.h"
+#include "util/error.h"
 #include "util/list.h"
 #include "util/plain_text.h"
 
@@ -23,17 +23,7 @@ struct wake_reader {
     struct trace_error *err;
 };
 
-__attribute__((format(printf, 3, 4))) static int wake_csv_fail(struct wake_reader *r, size_t column, const char *format,
-                                                               ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(r->err->text, sizeof r->err->text, format, ap);
-    va_end(ap);
-    r->err->line = r->number;
-    r->err->column = column;
-    return -1;
-}
+#define wake_csv_fail(r, column, ...) trace_error_at((r)->err, (r)->number, column, __VA_ARGS__)
 
 /* 1: a line, without its end; 0: there is none left. */
 static int wake_csv_line(struct wake_reader *r)

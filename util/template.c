@@ -106,17 +106,12 @@ static bool template_line(struct filling *f, const char *line, const char *end, 
     return stays;
 }
 
-static const char *line_end(const char *line)
-{
-    return line + strcspn(line, "\n");
-}
-
 /* The lines up to an empty one; returns where that is. */
 static const char *paragraph(struct filling *f, const char *text, FILE *out, bool *stays)
 {
     *stays = true;
     while (*text && *text != '\n') {
-        const char *end = line_end(text);
+        const char *end = text + strcspn(text, "\n");
         if (strncmp(text, "@#", 2) != 0)
             *stays = template_line(f, text, end, out) && *stays;
         text = end + (*end == '\n');

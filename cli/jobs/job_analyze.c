@@ -23,11 +23,6 @@ static const char *analyze_shown(const struct options *o)
     return is_stdin(o->job_argument) ? "standard input" : o->job_argument;
 }
 
-static int unreadable(const char *name, const char *why)
-{
-    return refuse(BAD_USAGE, "cannot read %s: %s", name, why);
-}
-
 /* Warns if the last line of the file was left out. */
 static void tell_cut(const struct options *o, bool cut)
 {
@@ -242,7 +237,7 @@ int job_analyze(const struct options *o)
     if (is_stdin(o->job_argument))
         return analyze_stream(o, stdin);
     if (path_read_named(o->job_argument, &in, why, sizeof(why)) != 0)
-        return unreadable(o->job_argument, why);
+        return refuse(BAD_USAGE, "cannot read %s: %s", o->job_argument, why);
     int status = analyze_stream(o, in);
     fclose(in);
     return status;

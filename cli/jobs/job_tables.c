@@ -80,14 +80,6 @@ static int write_table(const struct all *a, const struct table_kind *k, const st
     return status;
 }
 
-/* The table frequency is measured first; what it says of levels goes into the tables about their changes. */
-static void note_levels(const struct all *a, struct table *t)
-{
-    for (size_t i = 0; i < a->done; i++)
-        if (a->measured[i]->exported == EXPORT_FREQUENCIES && &a->tables[i] != t)
-            estimates_note_levels(t, &a->tables[i]);
-}
-
 /* DONE also where the table failed, which is noted; else it was measured, but not written. */
 static int measure_one(struct all *a, size_t i)
 {
@@ -105,7 +97,10 @@ static int measure_one(struct all *a, size_t i)
         return DONE;
     }
     a->measured[a->done++] = k;
-    note_levels(a, t);
+    /* the table frequency is measured first; what it says of levels goes into the tables about their changes */
+    for (size_t m = 0; m < a->done; m++)
+        if (a->measured[m]->exported == EXPORT_FREQUENCIES && &a->tables[m] != t)
+            estimates_note_levels(t, &a->tables[m]);
     status = write_table(a, k, t);
     if (status == DONE && !a->measuring.quiet) {
         printf("%-12s %6zu row%s", k->name, t->n_rows, t->n_rows == 1 ? " " : "s");

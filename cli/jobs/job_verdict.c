@@ -98,19 +98,14 @@ static void classes_of_code(struct tables_options *o, unsigned features)
         o->kernels[o->n_kernels++] = kernel_named(loads[i]);
 }
 
-static void only_kernel(struct tables_options *o, const char *name)
-{
-    o->n_kernels = 1;
-    o->kernels[0] = kernel_named(name);
-}
-
 static void options_of_bursts(struct verdict_run *r, enum step i, size_t side)
 {
     struct tables_options *o = &r->options[i];
     r->wanted[i] = r->widest[side] != NULL && (i >= BURST || !isfinite(r->question.speedup));
     if (!r->wanted[i])
         return;
-    only_kernel(o, r->widest[side]);
+    o->n_kernels = 1;
+    o->kernels[0] = kernel_named(r->widest[side]);
     o->burst_count = 1000; /* until the frequencies are known: bursts_asked() */
     o->burst_every_us = i >= BURST ? VERDICT_APART_US : 1000;
 }

@@ -516,25 +516,20 @@ static int take_other(const char *text, struct options *o)
     return 0;
 }
 
-/* Takes the argument of a program that simulates, which no option need name. */
-static int take_workload(const char *text, struct options *o)
-{
-    static const struct option_row row = {.name = "simulate", .at = JOB_SIMULATE};
-    o->job = JOB_NONE;
-    return take_file_job(&row, text, o);
-}
-
 /* The file of --export header FILE and --export json FILE, a directory of --compare, or the workload of a program that
  * simulates; others have none. */
 static int take_argument(const char *text, struct options *o)
 {
-    static const struct option_row export_file = {.name = "export", .at = AT(file)};
+    static const struct option_row export_file = {.name = "export", .at = AT(file)},
+                                   workload = {.name = "simulate", .at = JOB_SIMULATE};
     if (o->job == JOB_EXPORT && o->file == NULL)
         return take_file(&export_file, text, o);
     if (o->job == JOB_COMPARE)
         return take_other(text, o);
-    if (o->program->job == JOB_SIMULATE && o->job_argument == NULL)
-        return take_workload(text, o);
+    if (o->program->job == JOB_SIMULATE && o->job_argument == NULL) {
+        o->job = JOB_NONE;
+        return take_file_job(&workload, text, o);
+    }
     if (o->job == JOB_SIMULATE)
         return refuse(BAD_USAGE, "unexpected argument '%s'; one workload at a time", text);
     if (o->job == JOB_PROFILE || o->program->job == JOB_PROFILE)

@@ -388,12 +388,6 @@ static int profile_otherwise(const struct profile_job *j, const struct machine_e
     return sharing_run(j->o, &j->files);
 }
 
-static int profile_by_perf(const struct profile_job *j)
-{
-    struct machine_error error;
-    return sharing_possible(&error) == MACHINE_OK ? sharing_run(j->o, &j->files) : complain_of_machine("", &error);
-}
-
 static int profile_all(struct profile_job *j)
 {
     struct machine_error error;
@@ -402,7 +396,7 @@ static int profile_all(struct profile_job *j)
     if (status != DONE)
         return status;
     if (o->machine != NULL && strcmp(o->machine, "perf") == 0)
-        return profile_by_perf(j);
+        return sharing_possible(&error) == MACHINE_OK ? sharing_run(o, &j->files) : complain_of_machine("", &error);
     status = options_model(o) != NULL ? profile_open_model(options_model(o), NULL, o->tables.seed,
                                                            o->profile.seconds.value, &j->p.source, &error)
                                       : profile_open_helper(NULL, o->profile.rehearsal, &j->p.source, &error);

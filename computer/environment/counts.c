@@ -533,13 +533,6 @@ static void look_again(const struct tree *t, const struct looks *before, struct 
     free(irqs.irq);
 }
 
-static void free_looks(struct looks *l)
-{
-    free(l->tasks.ran);
-    free(l->times);
-    free(l->irqs.irq);
-}
-
 /* Sleeps, in parts short enough for whoever wants to stop it. */
 static void sleep_until(double end, int (*stop)(void *data), void *data)
 {
@@ -564,5 +557,7 @@ void environment_count(const struct tree *t, double seconds, int (*stop)(void *d
         const struct environment_irq_look none = {0};
         environment_irqs_fill(t, &none, &before.irqs, e);
     }
-    free_looks(&before);
+    free(before.tasks.ran);
+    free(before.times);
+    free(before.irqs.irq);
 }

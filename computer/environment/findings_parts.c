@@ -75,19 +75,10 @@ void findings_see_fact(const struct environment *e, struct finding *f, enum envi
 
 /* ---- what it means ---- */
 
-void findings_disturbs(struct finding *f, const char *why, ...)
+void findings_matters(struct finding *f, enum finding_kind kind, const char *why, ...)
 {
     va_list arguments;
-    f->kind = FINDING_DISTURBS;
-    va_start(arguments, why);
-    vsnprintf(f->why, sizeof f->why, why, arguments);
-    va_end(arguments);
-}
-
-void findings_limits(struct finding *f, const char *why, ...)
-{
-    va_list arguments;
-    f->kind = FINDING_LIMITS;
+    f->kind = kind;
     va_start(arguments, why);
     vsnprintf(f->why, sizeof f->why, why, arguments);
     va_end(arguments);

@@ -30,8 +30,10 @@ void findings_see_fact(const struct environment *e, struct finding *f, enum envi
 void findings_see(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The kind, and why it matters. */
-void findings_disturbs(struct finding *f, const char *why, ...) __attribute__((format(printf, 2, 3)));
-void findings_limits(struct finding *f, const char *why, ...) __attribute__((format(printf, 2, 3)));
+void findings_matters(struct finding *f, enum finding_kind kind, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
+#define findings_disturbs(f, ...) findings_matters(f, FINDING_DISTURBS, __VA_ARGS__)
+#define findings_limits(f, ...) findings_matters(f, FINDING_LIMITS, __VA_ARGS__)
 /* The cost: at most 1, at least 0. */
 void findings_counted(struct finding *f, double cost);
 void findings_estimated(struct finding *f, double cost);

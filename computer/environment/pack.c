@@ -229,12 +229,6 @@ static void pack_kernel(struct packing *p)
         pack_text(p, tree_path("dev/cpu/%d/msr", p->e->cpu).text, "");
 }
 
-static void pack_weaknesses(struct packing *p)
-{
-    for (size_t i = 0; i < p->e->n_weaknesses; i++)
-        pack_file(p, tree_path("sys/devices/system/cpu/vulnerabilities/%s", p->e->weaknesses[i].name).text);
-}
-
 int environment_pack(const char *root, int cpu, environment_taker *take, void *data)
 {
     struct environment e;
@@ -245,7 +239,8 @@ int environment_pack(const char *root, int cpu, environment_taker *take, void *d
     if (tree_open(root, &p.t) == 0) {
         facts(&p);
         pack_cpus(&p);
-        pack_weaknesses(&p);
+        for (size_t i = 0; i < e.n_weaknesses; i++)
+            pack_file(&p, tree_path("sys/devices/system/cpu/vulnerabilities/%s", e.weaknesses[i].name).text);
         pack_irqs(&p);
         pack_stat(&p);
         pack_cgroup(&p);

@@ -120,12 +120,6 @@ struct rig {
     struct perf_reader reader;
 };
 
-static void close_rig(struct rig *r)
-{
-    for (size_t i = 0; i < r->n; i++)
-        perf_counter_close(r->system, &r->counters[i]);
-}
-
 static int open_rig(struct rig *r, const struct perf_pmu *pmu, const struct events_table *table, int cpu,
                     struct machine_error *err)
 {
@@ -200,7 +194,8 @@ int perf_license_measure(const struct perf_system *system, const struct perf_pmu
     int status = open_rig(&rig, pmu, table, cpu, err);
     if (status == MACHINE_OK)
         count_all(&rig, tsc_hz, out);
-    close_rig(&rig);
+    for (size_t i = 0; i < rig.n; i++)
+        perf_counter_close(rig.system, &rig.counters[i]);
     cpu_set_affinity(&before);
     return status;
 }

@@ -74,11 +74,14 @@ static void add_item(struct document *d, struct document_item item)
     }
 }
 
-__attribute__((format(printf, 4, 0))) static void add_text(struct document *d, enum document_kind kind,
-                                                           const char *name, const char *format, va_list arguments)
+void document_text(struct document *d, enum document_kind kind, const char *name, const char *format, ...)
 {
     char *text = NULL;
-    if (vasprintf(&text, format, arguments) < 0)
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
         d->failed = true;
     else if (*text)
         add_item(d, (struct document_item){.kind = kind, .name = copied(d, name), .text = copied(d, text)});
@@ -109,30 +112,6 @@ void document_section(struct document *d, enum document_where where, const char 
     add_item(
         d, (struct document_item){
                .kind = DOCUMENT_SECTION, .where = where, .place = place, .text = copied(d, heading), .most = SIZE_MAX});
-}
-
-void document_fact(struct document *d, const char *name, const char *text, ...)
-{
-    va_list arguments;
-    va_start(arguments, text);
-    add_text(d, DOCUMENT_FACT, name, text, arguments);
-    va_end(arguments);
-}
-
-void document_warning(struct document *d, const char *name, const char *text, ...)
-{
-    va_list arguments;
-    va_start(arguments, text);
-    add_text(d, DOCUMENT_WARNING, name, text, arguments);
-    va_end(arguments);
-}
-
-void document_note(struct document *d, const char *text, ...)
-{
-    va_list arguments;
-    va_start(arguments, text);
-    add_text(d, DOCUMENT_NOTE, NULL, text, arguments);
-    va_end(arguments);
 }
 
 FILE *document_notes(struct document *d)

@@ -17,6 +17,19 @@
 #include "tables/table/pivot.h"
 #include "tables/table/table.h"
 
+/* Of items. */
+enum document_kind {
+    DOCUMENT_HEAD,    /* text: the title; name: what was measured; aside: that it was modelled */
+    DOCUMENT_SECTION, /* text: the heading */
+    DOCUMENT_FACT,    /* with a name */
+    DOCUMENT_WARNING, /* likewise */
+    DOCUMENT_NOTE,
+    DOCUMENT_TABLE, /* text: the caption */
+    DOCUMENT_PIVOT,
+    DOCUMENT_CHART, /* text: its name for those who cannot see it; aside: why there is none */
+    DOCUMENT_VALUE, /* of a place of the page */
+};
+
 struct document {
     size_t n;
     struct document_item *items;
@@ -45,14 +58,16 @@ void document_free(struct document *d);
 enum document_where { DOCUMENT_EVERYWHERE, DOCUMENT_ON_PAGE };
 void document_section(struct document *d, enum document_where where, const char *place, const char *heading);
 
+/* A text, as printf, of one of the kinds below. */
+__attribute__((format(printf, 4, 5))) void document_text(struct document *d, enum document_kind kind, const char *name,
+                                                         const char *format, ...);
 /* A name and its text, as printf: in a text, facts that stand together have their texts below each other, and an empty
  * name continues the one before; on a page they are a list <dl>. Nothing is added without a text. */
-__attribute__((format(printf, 3, 4))) void document_fact(struct document *d, const char *name, const char *text, ...);
+#define document_fact(d, name, ...) document_text(d, DOCUMENT_FACT, name, __VA_ARGS__)
 /* The same, coloured as a warning in a text. */
-__attribute__((format(printf, 3, 4))) void document_warning(struct document *d, const char *name, const char *text,
-                                                            ...);
+#define document_warning(d, name, ...) document_text(d, DOCUMENT_WARNING, name, __VA_ARGS__)
 /* A sentence, as printf: in a text a line (blanks at its beginning indent it), on a page an item of a list. */
-__attribute__((format(printf, 2, 3))) void document_note(struct document *d, const char *text, ...);
+#define document_note(d, ...) document_text(d, DOCUMENT_NOTE, NULL, __VA_ARGS__)
 /* A stream each of whose lines becomes a note, up to the next item or section; NULL: out of memory. */
 FILE *document_notes(struct document *d);
 /* The notes of the present section that a text has at most; "... and 3 more" stands for the others. */

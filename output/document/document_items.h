@@ -4,18 +4,6 @@
 
 #include "output/document/document.h"
 
-enum document_kind {
-    DOCUMENT_HEAD,    /* text: the title; name: what was measured; aside: that it was modelled */
-    DOCUMENT_SECTION, /* text: the heading */
-    DOCUMENT_FACT,    /* with a name */
-    DOCUMENT_WARNING, /* likewise */
-    DOCUMENT_NOTE,
-    DOCUMENT_TABLE, /* text: the caption */
-    DOCUMENT_PIVOT,
-    DOCUMENT_CHART, /* text: its name for those who cannot see it; aside: why there is none */
-    DOCUMENT_VALUE, /* of a place of the page */
-};
-
 struct document_item {
     enum document_kind kind;
     enum document_where where;

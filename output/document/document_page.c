@@ -7,6 +7,7 @@
 #include "output/document/html.h"
 #include "output/plot/plot.h"
 #include "util/error.h"
+#include "util/plain_text.h"
 
 static void put_chart(FILE *out, const struct document_item *item, const char *prefix)
 {
@@ -36,7 +37,7 @@ static void put_values(struct template_values *v, const struct html_words *w, co
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->items[i].kind == DOCUMENT_VALUE)
-            html_text(template_value(v, d->items[i].place), d->items[i].text);
+            xml_text(template_value(v, d->items[i].place), d->items[i].text);
     for (size_t begin = 0, end; begin < d->n; begin = end) {
         end = document_section_end(d, begin);
         if (!d->items[begin].place)

@@ -11,11 +11,6 @@
 #include "tables/table/table.h"
 #include "util/template.h"
 
-/*
- * Text for an element or a quoted attribute: made plain (plain_text.h), with & < > " and ' as character references
- * (HTML, section 13.1.4). NULL writes nothing.
- */
-void html_text(FILE *out, const char *text);
 /* printf for such texts: %s is written by html_text; there is also %zu, and no other. */
 void html_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The first `length` bytes of a text. */

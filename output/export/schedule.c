@@ -386,11 +386,6 @@ static bool put_turbos(struct schedule *s)
     return true;
 }
 
-static bool put_frequencies(struct schedule *s, const struct table *t)
-{
-    return put_points(s, t) && put_turbos(s);
-}
-
 /* ---- whose tables ---- */
 
 static bool put_settings(struct schedule *s, const struct table *t)
@@ -483,7 +478,7 @@ static bool put_all(struct schedule *s, const struct table *const *tables, size_
     if (done && frequency) {
         s->cores = cores_of(frequency);
         put_levels(s, frequency);
-        done = put_frequencies(s, frequency) && schedule_put_cpus(s, frequency);
+        done = put_points(s, frequency) && put_turbos(s) && schedule_put_cpus(s, frequency);
     }
     done = done && (!trigger || put_triggers(s, trigger, frequency));
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && done; i++) {

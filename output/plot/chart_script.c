@@ -71,14 +71,9 @@ static int legend(const struct canvas *k, const struct chart_panel *p, const str
 
 /* ---- spans: shaded in all panels, named above the first one, explained below the last one ---- */
 
-static struct axis x_axis_of(const struct chart *c)
-{
-    return (struct axis){c->x_lo, c->x_hi, false};
-}
-
 static double column_of(const struct chart *c, double x, int left, int right)
 {
-    const struct axis axis = x_axis_of(c);
+    const struct axis axis = {c->x_lo, c->x_hi, false};
     return left + chart_part(&axis, x) * (right - left);
 }
 

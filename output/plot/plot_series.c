@@ -156,13 +156,6 @@ struct binned {
     double *value, *scratch;
 };
 
-static void free_binned(struct binned *s)
-{
-    free(s->first);
-    free(s->value);
-    free(s->scratch);
-}
-
 static int sort_into_bins(const struct drawing *d, const struct bins *b, struct binned *s)
 {
     const struct trace *t = d->t;
@@ -299,7 +292,9 @@ void plot_series_median(const struct trace *t, const struct series_grid *g, enum
         join_medians(&d, &b, &binned, channel);
     else
         c->failed = true;
-    free_binned(&binned);
+    free(binned.first);
+    free(binned.value);
+    free(binned.scratch);
 }
 
 /* ---- single repetitions ---- */

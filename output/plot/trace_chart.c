@@ -169,12 +169,6 @@ static double phase_end(const struct traced *l, size_t i)
     return isfinite(duration) ? p->phases[i].start_us + duration : l->grid.end_us;
 }
 
-static void put_spans(struct traced *l)
-{
-    for (size_t i = 0; i < l->p->n_phases; i++)
-        chart_add_phase(l->c, &l->p->phases[i], phase_end(l, i), l->grid.unit_us);
-}
-
 /* ---- all of it ---- */
 
 static void choose_unit(struct traced *l)
@@ -246,7 +240,8 @@ int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, 
     add_panel(&l, "IPC (1/cycle)", TRACE_IPC, TRACE_IPC);
     add_panel(&l, "core voltage (V)", TRACE_VOLTS, TRACE_VOLTS);
     add_panel(&l, "share of cycles", TRACE_LVL0, TRACE_THROTTLE);
-    put_spans(&l);
+    for (size_t i = 0; i < p->n_phases; i++)
+        chart_add_phase(c, &p->phases[i], phase_end(&l, i), l.grid.unit_us);
     put_titles(&l);
     plot_series_grid_free(&l.grid);
     if (!c->failed && c->n_panels > 0)

@@ -356,13 +356,6 @@ static void read_side(struct verdict *v, enum kernel_weight weight)
     }
 }
 
-static void read_sides(struct verdict *v)
-{
-    read_side(v, KERNEL_HEAVY);
-    read_side(v, KERNEL_LIGHT);
-    v->weight = v->side[KERNEL_HEAVY].n > 1 ? KERNEL_HEAVY : KERNEL_LIGHT;
-}
-
 /* ---- first uses, neighbors ---- */
 
 static int read_unit(struct verdict *v, const char *unit)
@@ -398,12 +391,6 @@ static struct estimate beside_slowdown(const struct beside_result *b)
         return nothing;
     const struct estimate e = {1 - b->ratio.value, 1 - b->ratio.hi, 1 - b->ratio.lo};
     return brackets_differs(&b->ratio, &b->null) ? e : within_null(e, &b->null);
-}
-
-static void read_neighbors(struct verdict *v)
-{
-    v->corunners = beside_slowdown(v->tables.corunners);
-    v->siblings = beside_slowdown(v->tables.siblings);
 }
 
 /* ---- what limits say ---- */
@@ -608,8 +595,11 @@ int verdict_conclude(const struct verdict_tables *tables, const struct verdict_q
     out->tables = *tables;
     out->question = *question;
     read_classes(out);
-    read_sides(out);
-    read_neighbors(out);
+    read_side(out, KERNEL_HEAVY);
+    read_side(out, KERNEL_LIGHT);
+    out->weight = out->side[KERNEL_HEAVY].n > 1 ? KERNEL_HEAVY : KERNEL_LIGHT;
+    out->corunners = beside_slowdown(tables->corunners);
+    out->siblings = beside_slowdown(tables->siblings);
     int status = read_units(out);
     for (size_t i = 0; i < VERDICT_SIDES && status == 0; i++)
         status = decide(out, &out->side[i]);
