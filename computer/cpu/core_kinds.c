@@ -52,6 +52,13 @@ static bool neighbours(const struct core *a, const struct core *b)
     return a->class == b->class && a->package == b->package && a->die == b->die;
 }
 
+/* The number of the cluster of a CPU: cores that share a second-level cache (Linux, admin-guide/cputopology.rst); -1
+ * where sysfs does not say. */
+static int cpu_cluster_of(const char *root, int cpu)
+{
+    return (int)cpu_read_number(root, -1, "devices/system/cpu/cpu%d/topology/cluster_id", cpu);
+}
+
 static size_t list_cores(const char *root, const struct cpu_view *v, struct core *out)
 {
     struct cpu_mask seen;

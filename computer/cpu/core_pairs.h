@@ -62,8 +62,8 @@ bool core_pairs_runs(const struct core_pairs *p, size_t round, unsigned half, si
 int core_pairs_judge(struct core_pairs *p);
 
 /*
- * Of each CPU the first one of its core (cpu_view.core), as sysfs says, but for pairs that contradict it: measured otherwise,
- * surely together or surely apart. Returns true if any does; else *core is not written. core: CPU_LIMIT.
+ * Of each CPU the first one of its core (cpu_view.core), as sysfs says, but for pairs that contradict it: measured
+ * otherwise, surely together or surely apart. Returns true if any does; else *core is not written. core: CPU_LIMIT.
  */
 bool core_pairs_cores(const struct core_pairs *p, const char *root, int *core);
 

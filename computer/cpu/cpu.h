@@ -154,9 +154,6 @@ int cpu_package_of(const char *root, int cpu);
 int cpu_die_of(const char *root, int cpu);
 /* The number of the first CPU of those that share the third-level cache with a CPU; -1 where sysfs does not say. */
 int cpu_l3_of(const char *root, int cpu);
-/* The number of the cluster of a CPU: cores that share a second-level cache (Linux, admin-guide/cputopology.rst); -1
- * where sysfs does not say. */
-int cpu_cluster_of(const char *root, int cpu);
 
 /*
  * One usable logical CPU of each kind of core that sysfs tells apart: P, E and LP-E cores of hybrid parts, packages and

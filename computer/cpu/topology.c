@@ -354,11 +354,6 @@ int cpu_l3_of(const char *root, int cpu)
     return first_with(&sharing, cpu, -1);
 }
 
-int cpu_cluster_of(const char *root, int cpu)
-{
-    return (int)cpu_read_number(root, -1, "devices/system/cpu/cpu%d/topology/cluster_id", cpu);
-}
-
 int cpu_die_of(const char *root, int cpu)
 {
     return (int)cpu_read_number(root, 0, "devices/system/cpu/cpu%d/topology/die_id", cpu);

@@ -177,11 +177,6 @@ double findings_number(const struct environment *e, enum environment_fact which)
     return *end == '\0' && isfinite(value) ? value : NAN;
 }
 
-double findings_interrupt_seconds(const struct environment *e)
-{
-    return e->hypervisor ? 40e-6 : 5e-6;
-}
-
 /* Without the measured CPU, or with `spare` without its siblings and isolated CPUs, too. */
 static bool findings_without(const struct environment *e, const struct cpu_mask *m, bool spare, struct cpu_mask *out)
 {

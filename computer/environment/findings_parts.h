@@ -63,13 +63,6 @@ void findings_boot(struct finding *f, const char *format, ...) __attribute__((fo
 
 /* The number that a fact holds, NaN: none. */
 double findings_number(const struct environment *e, enum environment_fact which);
-/*
- * Seconds that an interrupt takes from the code that it hits, with what it evicts. On bare metal 5 us, assumed (the
- * osnoise tracer tells it: Linux, Documentation/trace/osnoise-tracer.rst). In a guest, where the host takes part in it,
- * 40 us: of a loop of time stamps on a CPU with 201 to 253 interrupts in 0.8 s, as many of its longest gaps had medians
- * of 29 to 46 us (Firecracker on Emerald Rapids, Linux 6.18).
- */
-double findings_interrupt_seconds(const struct environment *e);
 /* The other CPUs to which something with this mask may go: those of the mask that are online, without the measured one,
  * and without its siblings and isolated CPUs unless it holds nothing else. False: there are none. */
 bool findings_others(const struct environment *e, const struct cpu_mask *m, struct cpu_mask *out);

@@ -74,10 +74,6 @@ const char *settings_proc(const struct settings_roots *r);
 /* The CPUs that a task (a process, a thread) may run on, and its process. False: it is gone, or cannot be read.
  * *kernel: it is a thread of the kernel. */
 bool settings_task_allowed(const struct settings_roots *r, int task, struct cpu_mask *out, int *process, bool *kernel);
-/* The first process with a thread of which is(allowed, data) is true, threads of the kernel left out; 0: none. */
-int settings_task_find(const struct settings_roots *r,
-                       bool (*is)(const struct cpu_mask *allowed, const struct cpu_mask *data),
-                       const struct cpu_mask *data);
 
 /* ---- settings_kinds.c: which settings there are, reading and writing one ---- */
 

@@ -241,6 +241,33 @@ static bool cpus_within(const struct cpu_mask *allowed, const struct cpu_mask *c
     return CPU_EQUAL_S(sizeof both, both.set, allowed->set) != 0;
 }
 
+/* The first process with a thread of which is(allowed, data) is true, threads of the kernel left out; 0: none. */
+static int settings_task_find(const struct settings_roots *r,
+                              bool (*is)(const struct cpu_mask *allowed, const struct cpu_mask *data),
+                              const struct cpu_mask *data)
+{
+    struct dirent *entry, *one;
+    DIR *all = opendir(settings_proc(r)), *tasks;
+    int found = 0;
+    while (all != NULL && found == 0 && (entry = readdir(all)) != NULL) {
+        char path[300];
+        struct cpu_mask allowed;
+        int process = settings_number(entry->d_name, ""), task, of;
+        bool kernel;
+        snprintf(path, sizeof path, "%.200s/%d/task", settings_proc(r), process);
+        if (process <= 0 || (tasks = opendir(path)) == NULL)
+            continue;
+        while (found == 0 && (one = readdir(tasks)) != NULL)
+            if ((task = settings_number(one->d_name, "")) > 0 &&
+                settings_task_allowed(r, task, &allowed, &of, &kernel) && !kernel && is(&allowed, data))
+                found = process;
+        closedir(tasks);
+    }
+    if (all != NULL)
+        closedir(all);
+    return found;
+}
+
 static void plan_smt(struct quiet_plan *p)
 {
     struct cpu_mask siblings, self;

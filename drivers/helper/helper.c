@@ -36,6 +36,12 @@ static void helper_info(const struct machine *m, struct machine_info *out)
     }
 }
 
+/* The remedy where counters are missing. */
+static const char *helper_no_counters_remedy(const struct helper *h)
+{
+    return h->native.id.hypervisor ? CPU_GUEST_COUNTERS : "boot a kernel that supports this CPU's counters";
+}
+
 static const char *helper_lacks(const struct machine *m, enum counter_id id, const char **remedy)
 {
     const struct helper *h = m->state;

@@ -112,11 +112,6 @@ int helper_refused(const struct helper *h, int error, unsigned reason, const cha
     return machine_fail(err, status, remedy, "the kernel helper, %s: %s", what, text);
 }
 
-const char *helper_no_counters_remedy(const struct helper *h)
-{
-    return h->native.id.hypervisor ? CPU_GUEST_COUNTERS : "boot a kernel that supports this CPU's counters";
-}
-
 bool helper_counts(const struct helper *h, enum counter_id id)
 {
     if (part_events_is_license(id))

@@ -191,6 +191,24 @@ static int open_rehearsal(struct helper_profile *h, const struct helper_place *p
     return MACHINE_OK;
 }
 
+/* CPUs that are online, and the physical cores that they belong to. */
+static void profile_levels_cpus(const char *sys, unsigned *cpus, unsigned *cores)
+{
+    struct cpu_view view;
+    struct cpu_mask seen;
+    *cpus = *cores = 0;
+    cpu_view_read(sys, &view);
+    cpu_mask_clear(&seen);
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        if (!cpu_mask_has(&view.online, cpu))
+            continue;
+        int core = cpu_core_of(sys, cpu);
+        ++*cpus;
+        *cores += !cpu_mask_has(&seen, core);
+        cpu_mask_add(&seen, core);
+    }
+}
+
 int helper_profile_open_at(const struct helper_place *place, bool rehearsal, struct profile_source *out,
                            struct machine_error *err)
 {

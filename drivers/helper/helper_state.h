@@ -56,8 +56,6 @@ uint64_t helper_ticks(const struct helper *h, double us);
 int helper_refused(const struct helper *h, int error, unsigned reason, const char *what, struct machine_error *err);
 /* True where the machine has a counter. */
 bool helper_counts(const struct helper *h, enum counter_id id);
-/* The remedy where counters are missing. */
-const char *helper_no_counters_remedy(const struct helper *h);
 struct characterize_payload helper_payload(const struct payload *p);
 /* Checks that the module can run it; `s`: the `native` of a helper. */
 int helper_check_kernel(const struct native *s, const struct payload *p, struct machine_error *err);

@@ -33,21 +33,3 @@ int profile_levels_find(const char *sys, const char *data_dir, const struct cpu_
                             out->title);
     return status;
 }
-
-void profile_levels_cpus(const char *sys, unsigned *cpus, unsigned *cores)
-{
-    struct cpu_view view;
-    struct cpu_mask seen;
-
-    *cpus = *cores = 0;
-    cpu_view_read(sys, &view);
-    cpu_mask_clear(&seen);
-    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
-        if (!cpu_mask_has(&view.online, cpu))
-            continue;
-        int core = cpu_core_of(sys, cpu);
-        ++*cpus;
-        *cores += !cpu_mask_has(&seen, core);
-        cpu_mask_add(&seen, core);
-    }
-}

@@ -11,6 +11,3 @@
  */
 int profile_levels_find(const char *sys, const char *data_dir, const struct cpu_leaves *leaves, struct cpu_identity *id,
                         struct events_table *out, struct machine_error *err);
-
-/* CPUs that are online, and the physical cores that they belong to. */
-void profile_levels_cpus(const char *sys, unsigned *cpus, unsigned *cores);

@@ -400,16 +400,6 @@ double verdict_most(const struct estimate *e)
     return fmax(e->hi, estimate_half(e));
 }
 
-bool verdict_resolved(const struct estimate *e, double enough)
-{
-    return !estimates_known(e) || e->lo > 0 || verdict_most(e) <= enough;
-}
-
-double verdict_cost_enough(const struct verdict *v)
-{
-    return 0.3 * v->question.load.burst_us;
-}
-
 /* ---- which width, and why ---- */
 
 /* By how much width a takes longer than width b, relative, from what each takes longer than the widest. What one of
@@ -613,13 +603,4 @@ int verdict_conclude(const struct verdict_tables *tables, const struct verdict_q
         out->programs.as_good[i] = out->side[i].as_good;
     }
     return status;
-}
-
-const char *verdict_prefer_text(const struct verdict_side *s, char out[16])
-{
-    if (s->prefer == VERDICT_WIDTH)
-        snprintf(out, 16, "%u", s->bits);
-    else
-        snprintf(out, 16, "%s", s->prefer == VERDICT_ANY ? "any" : "undecided");
-    return out;
 }

@@ -100,9 +100,6 @@ struct verdict {
 int verdict_conclude(const struct verdict_tables *tables, const struct verdict_question *question,
                      const struct programs *programs, struct verdict *out);
 
-/* "512", "256", "128", "any" or "undecided". Returns `out`. */
-const char *verdict_prefer_text(const struct verdict_side *s, char out[16]);
-
 /* Takes a table of a directory for what a verdict needs of it, by its name. */
 void verdict_take_table(struct verdict_tables *tables, const struct table *t);
 
@@ -132,14 +129,10 @@ char *verdict_to_json(const struct verdict *v);
 
 /* ---- what its parts share ---- */
 
-/* Returns true if limits are conclusive: surely above 0, or at most `enough`, which is VERDICT_SLOWDOWN_ENOUGH for a
- * slowdown (fraction) and three tenths of the requested burst for the cost of a burst (us). Also true of unknown
- * limits. */
+/* A slowdown (fraction) that is so small does not matter. */
 #define VERDICT_SLOWDOWN_ENOUGH 0.01
-bool verdict_resolved(const struct estimate *e, double enough);
 /* The upper limit of what cannot be below 0: no lower than noise alone would have it, were it nothing. */
 double verdict_most(const struct estimate *e);
-double verdict_cost_enough(const struct verdict *v);
 /* Bursts so far apart that the frequency returns in between, us: more than twice the 2 ms that Intel's manual gives for
  * a license to lapse. */
 #define VERDICT_APART_US 5000.0

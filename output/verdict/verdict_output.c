@@ -16,6 +16,16 @@
 enum { LINE = 1600, NEEDED_MAX = 160 };
 static const char *const weights[VERDICT_SIDES] = {[KERNEL_HEAVY] = "heavy (FMA)", [KERNEL_LIGHT] = "light (logic)"};
 
+/* "512", "256", "128", "any" or "undecided". Returns `out`. */
+static const char *verdict_prefer_text(const struct verdict_side *s, char out[16])
+{
+    if (s->prefer == VERDICT_WIDTH)
+        snprintf(out, 16, "%u", s->bits);
+    else
+        snprintf(out, 16, "%s", s->prefer == VERDICT_ANY ? "any" : "undecided");
+    return out;
+}
+
 /* "256 bits for heavy (FMA) code" */
 static const char *answer(const struct verdict *v, enum kernel_weight weight, char out[80])
 {
@@ -47,6 +57,14 @@ static const char *unresolved(const struct verdict *v, double most, double enoug
 }
 
 /* ---- frequencies ---- */
+
+/* Returns true if limits are conclusive: surely above 0, or at most `enough`, which is VERDICT_SLOWDOWN_ENOUGH for a
+ * slowdown (fraction) and three tenths of the requested burst for the cost of a burst (us). Also true of unknown
+ * limits. */
+static bool verdict_resolved(const struct estimate *e, double enough)
+{
+    return !estimates_known(e) || e->lo > 0 || verdict_most(e) <= enough;
+}
 
 /* "1.3 [1.1, 1.5]" in percent, "at most 0.2" where it may be nothing, or that limits do not say. */
 static void put_slowdown(struct pivot *p, const struct estimate *e)
@@ -158,6 +176,11 @@ static void add_pays(const struct verdict_side *s, size_t i, char *out, size_t s
         text_list_add(out, size, "",
                       "where bursts follow so closely that the frequency never returns, from a share of %s %%",
                       estimates_text(&percent, 1, text));
+}
+
+static double verdict_cost_enough(const struct verdict *v)
+{
+    return 0.3 * v->question.load.burst_us;
 }
 
 static void put_bursts(struct document *d, const struct verdict *v)

@@ -28,7 +28,8 @@ int live_counters_open(const struct live_params *params, const struct cpu_identi
                        struct live_counters *out, struct machine_error *err);
 void live_counters_close(struct live_counters *c);
 
-/* Counts instructions of all tasks in user space on all CPUs that are online. MACHINE_CANNOT with the remedy. With LIVE_INJECT_NAME: time. */
+/* Counts instructions of all tasks in user space on all CPUs that are online. MACHINE_CANNOT with the remedy. With
+ * LIVE_INJECT_NAME: time. */
 int live_instructions_open(struct perf_groups **out, struct machine_error *err);
 /* Since then. */
 uint64_t live_instructions(const struct perf_groups *g);

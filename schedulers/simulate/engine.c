@@ -479,15 +479,6 @@ int64_t engine_later(int64_t now, int64_t wait)
     return wait < SIM_FOREVER - now ? now + wait : SIM_FOREVER;
 }
 
-int64_t engine_breakeven(struct engine *e, unsigned fast, unsigned slow)
-{
-    int64_t *known = &e->breakeven[((size_t)fast * e->n_levels + slow) * (e->n_max + 1) + e->n_active];
-    if (*known < 0)
-        *known = sim_params_breakeven(e->params, fast, slow, e->n_active, NULL);
-    e->failed = e->failed || *known < 0;
-    return *known;
-}
-
 bool engine_count(struct engine *e)
 {
     e->counts = calloc(e->n_cpus, sizeof(*e->counts));

@@ -164,8 +164,6 @@ int64_t engine_left(struct engine *e, unsigned cpu);
 bool engine_count(struct engine *e);
 
 int64_t engine_later(int64_t now, int64_t wait); /* their sum, at most SIM_FOREVER */
-/* The break-even time of two levels with the present number of active cores. */
-int64_t engine_breakeven(struct engine *e, unsigned fast, unsigned slow);
 
 /* policy.c: what the options' policy does; of policy learned, what a task remembers */
 struct engine_policy policy_of(enum sim_policy policy);

@@ -252,6 +252,16 @@ static double worst_down(struct engine *e, unsigned from)
     return worst;
 }
 
+/* The break-even time of two levels with the present number of active cores. */
+static int64_t engine_breakeven(struct engine *e, unsigned fast, unsigned slow)
+{
+    int64_t *known = &e->breakeven[((size_t)fast * e->n_levels + slow) * (e->n_max + 1) + e->n_active];
+    if (*known < 0)
+        *known = sim_params_breakeven(e->params, fast, slow, e->n_active, NULL);
+    e->failed = e->failed || *known < 0;
+    return *known;
+}
+
 static bool pays(struct future *u)
 {
     struct engine *e = u->e;

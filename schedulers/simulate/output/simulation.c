@@ -214,18 +214,6 @@ double sim_figure_level_us(const struct sim_report_result *r, unsigned level, si
     return figure_mean(x, r->n_runs).value;
 }
 
-double sim_figure_changes_per_s(const struct sim_report_result *r)
-{
-    double seconds = sim_figure_of(r, SIM_END, SIM_TOTAL).value / 1e6;
-    return seconds > 0 ? sim_figure_of(r, SIM_TRANSITIONS, SIM_TOTAL).value / seconds : NAN;
-}
-
-double sim_figure_forced_idle(const struct sim_report *r, const struct sim_report_result *result)
-{
-    double time = r->head.cpus * sim_figure_of(result, SIM_END, SIM_TOTAL).value;
-    return time > 0 ? sim_figure_of(result, SIM_FORCED_IDLE, SIM_TOTAL).value / time : NAN;
-}
-
 static const struct sim_unit units[] = {{"s", 1e6, "end s", "time s", "lost s"},
                                         {"ms", 1e3, "end ms", "time ms", "lost ms"},
                                         {"us", 1, "end us", "time us", "lost us"}};

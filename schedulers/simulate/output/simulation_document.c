@@ -56,6 +56,20 @@ static double latest_end_us(const struct sim_report *r)
     return latest;
 }
 
+/* Changes per second of the workload, until its last work has ended. */
+static double sim_figure_changes_per_s(const struct sim_report_result *r)
+{
+    double seconds = sim_figure_of(r, SIM_END, SIM_TOTAL).value / 1e6;
+    return seconds > 0 ? sim_figure_of(r, SIM_TRANSITIONS, SIM_TOTAL).value / seconds : NAN;
+}
+
+/* Forced idle time over the time of all CPUs until the last work has ended; NaN without a scheduler. */
+static double sim_figure_forced_idle(const struct sim_report *r, const struct sim_report_result *result)
+{
+    double time = r->head.cpus * sim_figure_of(result, SIM_END, SIM_TOTAL).value;
+    return time > 0 ? sim_figure_of(result, SIM_FORCED_IDLE, SIM_TOTAL).value / time : NAN;
+}
+
 static void results_row(const struct sim_report *r, const struct sim_report_result *result, double end_scale,
                         struct table *t)
 {

@@ -47,10 +47,6 @@ extern const struct sim_figure_kind {
 struct estimate sim_figure_of(const struct sim_report_result *r, enum sim_figure f, size_t task);
 /* CPU time at a level, us. */
 double sim_figure_level_us(const struct sim_report_result *r, unsigned level, size_t task);
-/* Changes per second of the workload, until its last work has ended. */
-double sim_figure_changes_per_s(const struct sim_report_result *r);
-/* Forced idle time over the time of all CPUs until the last work has ended; NaN without a scheduler. */
-double sim_figure_forced_idle(const struct sim_report *r, const struct sim_report_result *result);
 /* A unit in which times are shown to people: how many us it has, and columns with it. */
 struct sim_unit {
     const char *name;

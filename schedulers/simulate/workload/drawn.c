@@ -419,12 +419,6 @@ int sim_drawn_open(const char *name_or_path, const struct sim_workload_options *
     return status;
 }
 
-bool sim_drawn_is_line(const char *line, size_t length)
-{
-    static const char key[] = "format";
-    return length >= sizeof key - 1 && memcmp(line, key, sizeof key - 1) == 0;
-}
-
 void sim_workload_free(struct sim_workload *w)
 {
     if (!w)

@@ -105,8 +105,6 @@ int sim_drawn_open(const char *name_or_path, const struct sim_workload_options *
 /* The same of a description that was read already; file: its name, for messages. */
 int sim_drawn_read(const char *text, size_t length, const char *file, const char *name,
                    const struct sim_workload_options *o, struct sim_workload **out, struct machine_error *err);
-/* True: the first line that is no comment, which need not end in a NUL, is that of a description. */
-bool sim_drawn_is_line(const char *line, size_t length);
 
 /* The names of the shipped ones, as data_file_list() gives them. */
 int sim_drawn_list(char ***names, size_t *n);

@@ -309,15 +309,3 @@ void sim_perf_parse(const char *line, size_t length, struct sim_perf_line *out)
         out->missing = "the CPU or the time (fields cpu, time; ftrace: not in the latency format)";
     }
 }
-
-bool sim_perf_is_line(const char *line, size_t length)
-{
-    struct sim_perf_line parsed;
-    char text[512];
-    if (length >= sizeof text)
-        length = sizeof text - 1;
-    memcpy(text, line, length);
-    text[length] = '\0';
-    sim_perf_parse(text, strlen(text), &parsed);
-    return parsed.event != SIM_PERF_NOTHING;
-}

@@ -49,7 +49,3 @@ int sim_recording_end(struct sim_recording *r);
 
 int sim_csv_read(struct sim_recording *r);
 int sim_perf_read(struct sim_recording *r);
-
-/* True: a line, which need not end in a NUL, is the header of a CSV, or one of perf script. */
-bool sim_csv_is_header(const char *line, size_t length);
-bool sim_perf_is_line(const char *line, size_t length);

@@ -283,8 +283,3 @@ int sim_csv_read(struct sim_recording *r)
             &r->in, 0, "is CSV, whose column class says what is wide: --wide and --stamps are for perf script text");
     return 0;
 }
-
-bool sim_csv_is_header(const char *line, size_t length)
-{
-    return memchr(line, ',', length) && (memmem(line, length, "time_us", 7) || memmem(line, length, "task", 4));
-}

@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include "schedulers/simulate/workload.h"
-#include "schedulers/simulate/workload/recording.h"
 #include "schedulers/simulate/workload/drawn.h"
+#include "schedulers/simulate/workload/perf_line.h"
+#include "schedulers/simulate/workload/recording.h"
 #include "util/path.h"
 
 /* The rest of the file, with a NUL after it, to be freed; NULL after filling the error. */
@@ -41,6 +42,25 @@ static int read_description(struct sim_recording *r, struct sim_workload **out)
     return status;
 }
 
+/* True: a line, which need not end in a NUL, is the header of a CSV; or one of perf script. */
+static bool sim_csv_is_header(const char *line, size_t length)
+{
+    return memchr(line, ',', length) && (memmem(line, length, "time_us", 7) || memmem(line, length, "task", 4));
+}
+
+/* True: a line, which need not end in a NUL, is the header of a CSV, or one of perf script. */
+static bool sim_perf_is_line(const char *line, size_t length)
+{
+    struct sim_perf_line parsed;
+    char text[512];
+    if (length >= sizeof text)
+        length = sizeof text - 1;
+    memcpy(text, line, length);
+    text[length] = '\0';
+    sim_perf_parse(text, strlen(text), &parsed);
+    return parsed.event != SIM_PERF_NOTHING;
+}
+
 static int read_as_recorded(struct sim_recording *r, const char *line, size_t length)
 {
     if (!line)
@@ -60,6 +80,13 @@ static int read_as_recorded(struct sim_recording *r, const char *line, size_t le
     return sim_lines_fail(&r->in, 0,
                           "is not a workload: neither CSV with a header of cpu,time_us,task,class nor perf script text "
                           "nor a description that begins with format = characterize-workload/1");
+}
+
+/* True: the first line that is no comment, which need not end in a NUL, is that of a description. */
+static bool sim_drawn_is_line(const char *line, size_t length)
+{
+    static const char key[] = "format";
+    return length >= sizeof key - 1 && memcmp(line, key, sizeof key - 1) == 0;
 }
 
 static int read_workload(struct sim_recording *r, struct sim_workload **out)
