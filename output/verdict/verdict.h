@@ -129,8 +129,6 @@ char *verdict_to_json(const struct verdict *v);
 
 /* ---- what its parts share ---- */
 
-/* A slowdown (fraction) that is so small does not matter. */
-#define VERDICT_SLOWDOWN_ENOUGH 0.01
 /* The upper limit of what cannot be below 0: no lower than noise alone would have it, were it nothing. */
 double verdict_most(const struct estimate *e);
 /* Bursts so far apart that the frequency returns in between, us: more than twice the 2 ms that Intel's manual gives for

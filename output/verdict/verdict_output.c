@@ -58,7 +58,8 @@ static const char *unresolved(const struct verdict *v, double most, double enoug
 
 /* ---- frequencies ---- */
 
-/* Returns true if limits are conclusive: surely above 0, or at most `enough`, which is VERDICT_SLOWDOWN_ENOUGH for a
+#define SLOWDOWN_ENOUGH 0.01
+/* Returns true if limits are conclusive: surely above 0, or at most `enough`, which is SLOWDOWN_ENOUGH for a
  * slowdown (fraction) and three tenths of the requested burst for the cost of a burst (us). Also true of unknown
  * limits. */
 static bool verdict_resolved(const struct estimate *e, double enough)
@@ -71,7 +72,7 @@ static void put_slowdown(struct pivot *p, const struct estimate *e)
 {
     const struct estimate percent = estimate_percent(e);
     char text[ESTIMATE_TEXT_MAX];
-    if (!verdict_resolved(e, VERDICT_SLOWDOWN_ENOUGH)) {
+    if (!verdict_resolved(e, SLOWDOWN_ENOUGH)) {
         pivot_mark(p, "not resolved");
     } else if (estimates_known(e) && e->lo <= 0 && e->hi >= 0) {
         snprintf(text, sizeof text, "at most %.2g", fmax(verdict_most(&percent), 0.01));
@@ -87,8 +88,8 @@ static double most_unresolved(const struct verdict *v)
     double most = 0;
     for (size_t i = 0; i < v->n_classes; i++) {
         const struct estimate *all = &v->classes[i].slowdown, *one = &v->classes[i].one_slowdown;
-        most = verdict_resolved(all, VERDICT_SLOWDOWN_ENOUGH) ? most : fmax(most, verdict_most(all));
-        most = verdict_resolved(one, VERDICT_SLOWDOWN_ENOUGH) ? most : fmax(most, verdict_most(one));
+        most = verdict_resolved(all, SLOWDOWN_ENOUGH) ? most : fmax(most, verdict_most(all));
+        most = verdict_resolved(one, SLOWDOWN_ENOUGH) ? most : fmax(most, verdict_most(one));
     }
     return most;
 }
@@ -128,7 +129,7 @@ static void put_classes(struct document *d, const struct verdict *v)
     document_pivot(d, &p);
     const double most = most_unresolved(v);
     if (most > 0)
-        document_note(d, "%s", unresolved(v, 100 * most, 100 * VERDICT_SLOWDOWN_ENOUGH, "%", text));
+        document_note(d, "%s", unresolved(v, 100 * most, 100 * SLOWDOWN_ENOUGH, "%", text));
     else if (v->floats)
         document_note(d, "%s: differences may be of moments, not of code", v->why_floats);
 }
@@ -235,9 +236,9 @@ static void add_neighbor(const struct verdict *v, const struct estimate *e, cons
     char text[NEEDED_MAX];
     if (!estimates_known(e))
         return;
-    if (!verdict_resolved(e, VERDICT_SLOWDOWN_ENOUGH))
+    if (!verdict_resolved(e, SLOWDOWN_ENOUGH))
         text_list_add(out, size, "; ", "the loss of scalar code beside %s: %s", who,
-                      unresolved(v, verdict_most(&percent), 100 * VERDICT_SLOWDOWN_ENOUGH, "%", text));
+                      unresolved(v, verdict_most(&percent), 100 * SLOWDOWN_ENOUGH, "%", text));
     else if (e->lo <= 0)
         text_list_add(out, size, "; ", "%s slows scalar code by at most %.2g %%", who,
                       fmax(verdict_most(&percent), 0.01));
@@ -393,9 +394,9 @@ static json_t *class_json(const struct verdict *v, const struct verdict_class *c
 {
     json_t *o = json_pack("{s:s, s:s, s:i}", "class", c->name, "kernel", c->kernel, "bits", (int)c->bits);
     json_lines_put_whole(o, "active_cores", (json_int_t)v->cores, failed);
-    put_resolved(o, "slowdown", &c->slowdown, VERDICT_SLOWDOWN_ENOUGH, failed);
+    put_resolved(o, "slowdown", &c->slowdown, SLOWDOWN_ENOUGH, failed);
     json_estimate(o, "freq_ghz", &c->ghz, failed);
-    put_resolved(o, "one_core_slowdown", &c->one_slowdown, VERDICT_SLOWDOWN_ENOUGH, failed);
+    put_resolved(o, "one_core_slowdown", &c->one_slowdown, SLOWDOWN_ENOUGH, failed);
     json_estimate(o, "one_core_freq_ghz", &c->one_ghz, failed);
     return o;
 }
@@ -504,8 +505,8 @@ char *verdict_to_json(const struct verdict *v)
         json_lines_push(list, o, &failed);
     }
     json_t *neighbors = json_object();
-    put_resolved(neighbors, "other_cores_slowdown", &v->corunners, VERDICT_SLOWDOWN_ENOUGH, &failed);
-    put_resolved(neighbors, "siblings_slowdown", &v->siblings, VERDICT_SLOWDOWN_ENOUGH, &failed);
+    put_resolved(neighbors, "other_cores_slowdown", &v->corunners, SLOWDOWN_ENOUGH, &failed);
+    put_resolved(neighbors, "siblings_slowdown", &v->siblings, SLOWDOWN_ENOUGH, &failed);
     json_lines_put(root, "neighbors", neighbors, &failed);
     json_programs(root, &v->programs, &failed);
     json_missing(root, t, &failed);
