@@ -169,8 +169,8 @@ int native_switching(struct machine *m, const struct switching_request *r, struc
 /*
  * When the rate is the full one: of n readings of the TSC with a block of the kernel between each, the number of the
  * first reading after which three blocks, and most of 32, take no longer than FIRST_USE_SLOW times what the last
- * quarter of all does (median). What is slow later is somebody else's doing. 0: the first ones are not slower; n: too few to
- * tell. scratch: n / 4 doubles. Pure.
+ * quarter of all does (median). What is slow later is somebody else's doing. 0: the first ones are not slower; n: too
+ * few to tell. scratch: n / 4 doubles. Pure.
  */
 #define FIRST_USE_SLOW 1.25
 size_t native_first_use_full(const uint64_t *ticks, size_t n, double *scratch);
