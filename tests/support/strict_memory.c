@@ -36,6 +36,7 @@ struct head {
 };
 
 void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
 void __libc_free(void *block);
 void *__libc_realloc(void *block, size_t size);
 
@@ -85,10 +86,13 @@ PLAIN static bool is_to_fail(const void *caller, size_t size)
     return has_failed = n_kinds == fails_at;
 }
 
-PLAIN static void *take(const void *caller, size_t size, int fill)
+/* Zeros if it is `clear`. Else full but for the first `copied` bytes, which the caller writes. */
+PLAIN static void *take(const void *caller, size_t size, bool clear, size_t copied)
 {
     bool fails = is_to_fail(caller, size) || (size == 0 && is_own(caller)); /* as C allows: nobody may rely on it */
-    struct head *h = fails || size > PTRDIFF_MAX - BEFORE - AFTER ? NULL : __libc_malloc(BEFORE + size + AFTER);
+    struct head *h = NULL;
+    if (!fails && size <= PTRDIFF_MAX - BEFORE - AFTER) /* large blocks of zeros take no time until they are used */
+        h = clear ? __libc_calloc(1, BEFORE + size + AFTER) : __libc_malloc(BEFORE + size + AFTER);
     if (h == NULL) {
         errno = ENOMEM;
         return NULL;
@@ -96,8 +100,9 @@ PLAIN static void *take(const void *caller, size_t size, int fill)
     *h = (struct head){size, is_own(caller) ? MARK_OWN : MARK};
     n_own += is_own(caller);
     char *block = (char *)h + BEFORE;
-    memset(block, fill, size);
-    memset(block + size, FILL, AFTER);
+    if (clear)
+        copied = size;
+    memset(block + copied, FILL, size - copied + AFTER);
     errno = EUCLEAN; /* success may leave anything there: nobody is to look at it then */
     return block;
 }
@@ -135,13 +140,13 @@ PLAIN void free(void *block)
 
 PLAIN void *malloc(size_t size)
 {
-    return take(__builtin_return_address(0), size, FILL);
+    return take(__builtin_return_address(0), size, false, 0);
 }
 
 PLAIN void *calloc(size_t n, size_t size)
 {
     size_t all;
-    return take(__builtin_return_address(0), __builtin_mul_overflow(n, size, &all) ? SIZE_MAX : all, 0);
+    return take(__builtin_return_address(0), __builtin_mul_overflow(n, size, &all) ? SIZE_MAX : all, true, 0);
 }
 
 PLAIN void *realloc(void *block, size_t size)
@@ -149,9 +154,10 @@ PLAIN void *realloc(void *block, size_t size)
     struct head *h = block != NULL ? head_of(block) : NULL;
     if (block != NULL && h == NULL)
         return __libc_realloc(block, size);
-    void *moved = take(__builtin_return_address(0), size, FILL);
+    const size_t had = h != NULL ? h->size : 0, copied = had < size ? had : size;
+    void *moved = take(__builtin_return_address(0), size, false, copied);
     if (moved != NULL && block != NULL) {
-        memcpy(moved, block, h->size < size ? h->size : size);
+        memcpy(moved, block, copied);
         free(block);
     }
     return moved;
@@ -162,7 +168,7 @@ PLAIN static char *strict_copy(const void *caller, const char *text, size_t leng
 {
     unsigned long at = fails_at;
     fails_at = 0;
-    char *copy = take(caller, length + 1, FILL);
+    char *copy = take(caller, length + 1, false, length);
     fails_at = at;
     if (copy != NULL) {
         memcpy(copy, text, length);
