@@ -40,7 +40,7 @@ set -- $(grep $deep '^# deep: ' "$folder"/t_*.sh |
 printf '%s\n' "$@" | xargs -r grep -l '^# waits: ' | run_all 1 &
 # the longest begin first, or one CPU would wait for the other at the end
 printf '%s\n' "$@" | xargs -r grep -L '^# \(alone\|waits\): ' |
-    awk '{ print ($0 ~ /t_(all|tables|draft|registers|install)[.]sh/ ? 0 : 1), NR, $0 }' | sort -n |
+    awk '{ print ($0 ~ /t_(all|tables|draft|registers|thousand|install)[.]sh/ ? 0 : 1), NR, $0 }' | sort -n |
     cut -d ' ' -f 3- | run_all "$(nproc)"
 wait
 printf '%s\n' "$@" | xargs -r grep -l '^# alone: ' | run_all 1

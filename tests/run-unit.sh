@@ -103,7 +103,7 @@ for program; do
     printf '%s\n' "$program" >>"$logs/$kind"
 done
 # the longest begin first, or one CPU would wait for the other at the end
-awk -v long='random_t|golden|scenarios|_table$|trigger|clock_models|self_test|overhead|transition_model|long_ramps' \
+awk -v long='random_t|golden|scenarios|_table$|trigger|clock_models|self_test|overhead|tion_model|long_r|shipped' \
     '{ print ($0 ~ long ? 0 : 1), NR, $0 }' "$logs/others" | sort -n |
     cut -d ' ' -f 3- | run_all "$(nproc)"
 run_all "${UNIT_JOBS:-1}" <"$logs/alone"
