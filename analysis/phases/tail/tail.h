@@ -42,6 +42,7 @@ struct tail {
     size_t n_runs, samples, lost; /* repetitions; their samples; of these, left out */
     bool instant;                 /* dependent adds alone tell the frequency */
     bool uniform;                 /* of samples that are all alike: interrupted repetitions have been left out */
+    const uint8_t *invalid;       /* [sample of the trace]: holds lost time; NULL: none is known to */
     struct tail_course course[TAIL_COURSES];
 };
 

@@ -15,7 +15,7 @@
 
 enum {
     BINS_LEAST = 24,
-    GROUPS = 4,   /* of repetitions, each left out once */
+    GROUPS = 8,   /* of repetitions, each left out once */
     CUTS = 1,     /* steps of a floating clock within a repetition that are nothing to do with the switch */
     THROTTLES = 3 /* steps of a repetition's own that throttling makes, with cold code before it */
 };
@@ -31,7 +31,7 @@ enum {
 #define TAU_KNOWN 3.0       /* as for short ramps: a time constant whose limits reach farther is none */
 #define AT_ONCE 0.01        /* of the time constant: so soon after the switch it may begin with it */
 #define EDGE 0.2            /* of the bins: the two ends between which something has moved */
-#define STUDENT95 3.18      /* of GROUPS - 1 degrees of freedom */
+#define STUDENT95 2.365     /* of GROUPS - 1 degrees of freedom */
 
 /* What of the curve was measured. */
 struct curve {
@@ -364,7 +364,7 @@ int tail_describe(const struct tail_series *s, int c, struct tail *x)
 {
     struct tail_course *out = &x->course[c];
     struct curve v;
-    double least = c == TAIL_RATE ? RATE_LEAST : x->instant ? FREQ_LEAST : CYCLES_LEAST;
+    double least = c == TAIL_RATE ? RATE_LEAST : x->instant || x->uniform ? FREQ_LEAST : CYCLES_LEAST;
     *out = (struct tail_course){.kind = TAIL_MISSING, .from = {NAN, NAN, NAN}, .to = {NAN, NAN, NAN}};
     if (make_curve(s, c, &v))
         return -1;

@@ -83,12 +83,15 @@ static int room_for(size_t most, struct samples *s)
     return 0;
 }
 
-static void take_samples(const struct trace *t, size_t begin, size_t past, double from, struct samples *s)
+static void take_samples(const struct trace *t, size_t begin, size_t past, const struct tail *x, struct samples *s)
 {
     const float *freq = t->channel[TRACE_FREQ], *ipc = t->channel[TRACE_IPC];
+    const double edge = x->invalid ? tail_period_us(t) : 0; /* samples there may hold some of the states beyond */
     s->n = 0;
     for (size_t i = begin + 1; i < past; i++) {
-        if (t->time_us[i - 1] < from || !(t->time_us[i] > t->time_us[i - 1]))
+        if (t->time_us[i - 1] < x->after + edge || !(t->time_us[i] > t->time_us[i - 1]))
+            continue;
+        if (x->invalid && (t->time_us[i] > x->end - edge || x->invalid[i]))
             continue;
         s->end[s->n] = t->time_us[i];
         s->us[s->n] = t->time_us[i] - t->time_us[i - 1];
@@ -265,7 +268,7 @@ static int gather_into(const struct trace *t, const struct phases *fine, struct 
         past = trace_run_end(t, begin);
         if (!is_usable(t, fine, begin, past, x->begin))
             continue;
-        take_samples(t, begin, past, x->after, own);
+        take_samples(t, begin, past, x, own);
         x->samples += own->n;
         x->lost += x->uniform ? 0 : mark_lost(own, &clock, scratch);
         bin_samples(own, b, x, sum, run++, out);
