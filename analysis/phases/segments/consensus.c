@@ -18,16 +18,13 @@
 
 /* Repetitions that can outvote others; of which means are better than one; that are left when others are forgotten. */
 enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
-#define HALT_SLACK 1.5          /* us: halts of one kind differ by less */
-#define MINORITY 0.2            /* of the repetitions: what fewer show is not listed */
-#define COMMON_Z 4.0            /* standard errors of the repetitions' own steps */
-#define HALT_SHORT 2.2          /* periods: a shorter halt shows in some repetitions and hides in others */
-#define ALIKE 0.8               /* of the repetitions: fewer that agree call for a reason */
-#define OWN_STEP_SIGMA 0.35     /* of a step: noise of one repetition beside which it still tells whether it steps */
-#define STEPS_THERE 0.7         /* of the whole step: what is less is not all of it */
-#define STAIRCASE_PERIODS 100.0 /* steps that are farther apart are levels */
-#define AT_SWITCH_PERIODS 5.0
-#define HALT_LEAST 0.3 /* periods: a halt that accounts for less is none */
+#define HALT_SLACK 1.5      /* us: halts of one kind differ by less */
+#define MINORITY 0.2        /* of the repetitions: what fewer show is not listed */
+#define COMMON_Z 4.0        /* standard errors of the repetitions' own steps */
+#define ALIKE 0.8           /* of the repetitions: fewer that agree call for a reason */
+#define OWN_STEP_SIGMA 0.35 /* of a step: noise of one repetition beside which it still tells whether it steps */
+#define STEPS_THERE 0.7     /* of the whole step: what is less is not all of it */
+#define HALT_LEAST 0.3      /* periods: a halt that accounts for less is none */
 
 struct group {
     size_t first, size; /* segmentation index of the first member; how many show the same */
@@ -115,51 +112,9 @@ static struct group largest_group(const struct segmentation *o, size_t n, size_t
     return best;
 }
 
-static void forget_short_halts(const struct runs *r, struct segmentation *o)
-{
-    for (size_t p = 1; p + 1 < o->n_pieces;)
-        if (o->piece[p].halt && segmentation_length_in(o, p, 0) < HALT_SHORT * r->period)
-            segmentation_forget_halt(o, p);
-        else
-            p++;
-}
-
 static bool at_halt(const struct segmentation *o, size_t e)
 {
     return o->piece[e].halt || o->piece[e + 1].halt;
-}
-
-/*
- * Of steps of the frequency the same way, one soon after the other, all but the first: how many of them a ramp makes is
- * the noise's choice (ramps are shown by short_ramps.c). What noise moves after the switch may be at it.
- */
-static void forget_staircases(const struct runs *r, struct segmentation *o)
-{
-    for (size_t e = 1; e + 1 < o->n_pieces;) {
-        double length = segmentation_length_in(o, e, 0);
-        bool soon = segmentation_changes_only(&o->edge[e], TRACE_FREQ, TRACE_FREQ) && !at_halt(o, e) &&
-                    !at_halt(o, e - 1) && length < STAIRCASE_PERIODS * r->period;
-        signed char same = o->edge[e].change[TRACE_FREQ];
-        if (soon && o->edge[e - 1].change[TRACE_FREQ] == same) {
-            segmentation_forget_edge(o, e);
-        } else if (soon && o->edge[e - 1].forced && length < AT_SWITCH_PERIODS * r->period) {
-            segmentation_forget_edge(o, e);
-            o->edge[e - 1].change[TRACE_FREQ] = same;
-        } else {
-            e++;
-        }
-    }
-}
-
-/* All but halts and the switch: next to another thread edges of other kinds lie elsewhere in each repetition. */
-static void forget_all_but_halts(const struct runs *r, struct segmentation *o)
-{
-    (void)r;
-    for (size_t e = 0; e + 1 < o->n_pieces;)
-        if (!o->edge[e].forced && !at_halt(o, e))
-            segmentation_forget_edge(o, e);
-        else
-            e++;
 }
 
 static size_t count_halts(const struct segmentation *o)
@@ -168,39 +123,6 @@ static size_t count_halts(const struct segmentation *o)
     for (size_t p = 0; p < o->n_pieces; p++)
         n += o->piece[p].halt;
     return n;
-}
-
-/*
- * What keeps apart repetitions that are alike, such as halts so short that it depends on the sample grid whether a
- * repetition shows them: where repetitions disagree and would agree without it, it is given up. 0, or -1: out of
- * memory.
- */
-static int agree_without(void (*forget)(const struct runs *r, struct segmentation *o), const struct runs *r,
-                         struct segmentation *o, size_t n, size_t *tried, struct group *g)
-{
-    struct segmentation *other = calloc(n + 1, sizeof *other);
-    int bad = !other;
-    size_t done = 0;
-    for (; done < n && !bad; done++) {
-        bad = segmentation_copy(&o[done], &other[done]);
-        if (!bad)
-            forget(r, &other[done]);
-    }
-    struct group without = bad ? *g : largest_group(other, n, tried);
-    bool better = !bad && (double)without.size >= ALIKE * (double)n &&
-                  (forget != forget_all_but_halts || count_halts(&other[without.first]) > 0);
-    for (size_t k = 0; k < done; k++) {
-        if (better) {
-            struct segmentation old = o[k];
-            o[k] = other[k];
-            other[k] = old;
-        }
-        segmentation_free(&other[k]);
-    }
-    free(other);
-    if (better)
-        *g = without;
-    return bad ? -1 : 0;
 }
 
 /* Values of piece p of the model in the segmentations that fit it: a piece of theirs may hold two of the model's. */
@@ -315,28 +237,6 @@ static bool common_step(const struct runs *r, const struct segmentation *o, size
     double middle = order_median(x, m);
     bool significant = fabs(mean) > COMMON_Z * sigma / sqrt((double)m);
     return significant && middle * mean > 0 && fabs(middle) > 0.5 * fabs(mean);
-}
-
-/*
- * Means over repetitions step too where a few repetitions step much, each at its own time: such an edge is none of the
- * repetitions' and goes.
- */
-static int drop_uncommon_edges(const struct runs *r, struct segmentation *o)
-{
-    double *x = malloc((o->n_runs + 1) * sizeof *x);
-    if (!x)
-        return -1;
-    for (size_t e = 0; e + 1 < o->n_pieces;) {
-        bool stays = o->edge[e].forced || at_halt(o, e);
-        for (int c = 0; c < TRACE_CHANNELS && !stays; c++)
-            stays = o->edge[e].change[c] && common_step(r, o, e, c, x);
-        if (stays)
-            e++;
-        else
-            segmentation_forget_edge(o, e);
-    }
-    free(x);
-    return 0;
 }
 
 /*
@@ -484,26 +384,6 @@ static bool shows_more(const struct runs *r, const struct segmentation *means, c
     return false;
 }
 
-/* Where repetitions go their own ways, an edge that few of them show is not the recording's. */
-static int keep_common_edges(struct segmentation *o, struct phases *out)
-{
-    size_t went = 0;
-    for (size_t e = 0; e + 1 < o->n_pieces;) {
-        if ((double)segmentation_seen_by(o, e) >= MINORITY * (double)o->n_runs || o->edge[e].forced) {
-            e++;
-            continue;
-        }
-        if (o->piece[e].halt)
-            segmentation_forget_halt(o, e);
-        else if (o->piece[e + 1].halt)
-            segmentation_forget_halt(o, e + 1);
-        else
-            segmentation_forget_edge(o, e);
-        went++;
-    }
-    return went ? phases_warn(out, "the repetitions disagree: %zu changes seen in only a few are left out", went) : 0;
-}
-
 int consensus_find(const struct runs *r, double switch_us, struct segmentation *o, struct phases *out)
 {
     size_t n = 0, done = 0;
@@ -516,15 +396,10 @@ int consensus_find(const struct runs *r, double switch_us, struct segmentation *
     if (bad || !n)
         goto out;
     struct group g = largest_group(own, n, run + r->n + 1);
-    void (*const forget[])(const struct runs *, struct segmentation *) = {forget_short_halts, forget_staircases,
-                                                                          forget_all_but_halts};
-    size_t tries = n < LEAST_KEPT ? 1 : sizeof forget / sizeof *forget; /* few repetitions are taken as they are */
-    for (size_t i = 0; i < tries && !bad && (double)g.size < ALIKE * (double)n; i++)
-        bad = agree_without(forget[i], r, own, n, run + r->n + 1, &g);
     bool use_means = false;
-    bad = bad || join(own, n, g.first, o);
+    bad = join(own, n, g.first, o);
     if (!bad && n >= ENOUGH_FOR_MEANS) {
-        bad = segmentation_find(r, run, n, switch_us, &means) || drop_uncommon_edges(r, &means);
+        bad = segmentation_find(r, run, n, switch_us, &means);
         if (bad)
             goto out;
         bool alike = (double)g.size > (r->disturbed ? ALIKE : 0.5) * (double)n;
@@ -538,7 +413,6 @@ int consensus_find(const struct runs *r, double switch_us, struct segmentation *
         segmentation_free(o);
         *o = means;
         memset(&means, 0, sizeof means);
-        bad = keep_common_edges(o, out);
     } else {
         bad = tell_minority(r, own, n, o, out);
     }

@@ -71,29 +71,6 @@ void segmentation_free(struct segmentation *o)
     memset(o, 0, sizeof *o);
 }
 
-/* NULL, and *bad: out of memory; of NULL, which an empty segmentation has, NULL. */
-static void *copy_of(const void *list, size_t bytes, int *bad)
-{
-    void *copy = list ? malloc(bytes + 1) : NULL;
-    *bad |= list && !copy;
-    return copy ? memcpy(copy, list, bytes) : NULL;
-}
-
-int segmentation_copy(const struct segmentation *o, struct segmentation *out)
-{
-    size_t edges = o->n_pieces ? o->n_pieces - 1 : 0;
-    int bad = 0;
-    *out = *o;
-    out->piece = copy_of(o->piece, o->n_pieces * sizeof *o->piece, &bad);
-    out->edge = copy_of(o->edge, edges * sizeof *o->edge, &bad);
-    out->run = copy_of(o->run, o->n_runs * sizeof *o->run, &bad);
-    out->time = copy_of(o->time, edges * o->n_runs * sizeof *o->time, &bad);
-    out->other_ghz = copy_of(o->other_ghz, o->n_runs * sizeof *o->other_ghz, &bad);
-    if (bad)
-        segmentation_free(out);
-    return bad ? -1 : 0;
-}
-
 double segmentation_edge_time(const struct segmentation *o, size_t e)
 {
     double sum = 0;

@@ -58,8 +58,6 @@ bool segmentation_changes_only(const struct edge_kind *k, int c, int d);
  */
 int segmentation_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct segmentation *o);
 void segmentation_free(struct segmentation *o);
-/* A copy that is freed by itself. Returns 0, or -1: out of memory; *out is then empty. */
-int segmentation_copy(const struct segmentation *o, struct segmentation *out);
 
 /*
  * True if `other` shows the events of `model` in the same order, but for those that it has no channel to see.
