@@ -16,7 +16,7 @@ enum corun_place {
     CORUN_PACKAGE, /* on every logical CPU of the package, over which the work is free to move */
     CORUN_PLACES
 };
-extern const char *const corun_place_names[CORUN_PLACES]; /* "same", ... */
+extern const char *const machine_corun_place_names[CORUN_PLACES]; /* "same", ... */
 
 struct corun_background {
     struct payload code;       /* kernel NULL: nothing runs beside the work */

@@ -5,12 +5,12 @@
 #include "drivers/corun.h"
 #include "kernels/shots.h"
 
-const char *const corun_place_names[CORUN_PLACES] = {
+const char *const machine_corun_place_names[CORUN_PLACES] = {
     [CORUN_SAME] = "same", [CORUN_SIBLING] = "sibling", [CORUN_CORE] = "core", [CORUN_PACKAGE] = "package"};
-const char *const switching_names[SWITCHING_KINDS] = {
+const char *const machine_switching_names[SWITCHING_KINDS] = {
     [SWITCHING_SWITCH] = "switch", [SWITCHING_MIGRATION] = "migration", [SWITCHING_FAULT] = "fault"};
 
-int bursts_check(const struct bursts_request *r, struct machine_error *err)
+int machine_bursts_check(const struct bursts_request *r, struct machine_error *err)
 {
     char names[150];
     uint64_t bursts = (uint64_t)r->skipped + r->bursts;

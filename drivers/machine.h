@@ -135,7 +135,7 @@ struct bursts_request {
     uint64_t repetition; /* number of this repetition */
 };
 /* MACHINE_OK; MACHINE_CANNOT: there are no shots of the wide payload; MACHINE_BAD_INPUT: nobody can run them. */
-int bursts_check(const struct bursts_request *r, struct machine_error *err);
+int machine_bursts_check(const struct bursts_request *r, struct machine_error *err);
 /* A burst, with the call of its code, and the plain work after it: ticks of the TSC. */
 struct burst {
     uint64_t wide, plain, lost;
@@ -240,14 +240,15 @@ struct machine_ops {
                      struct machine_error *err);
 };
 
-/* The measured cost of samples of a payload on a machine (probes/sample_cost.h): with so many counters; the rest
- * as in machine_setup. */
+/* The measured cost of samples of a payload on a machine (probes/sample_cost.h): with these counters; the rest as in
+ * machine_setup. */
 struct machine_cost {
     kernel_fn *run;              /* NULL: not yet */
     const struct kernel *kernel; /* several have the same code */
     bool dirty;
     int cpu;
     double fixed_ghz;
+    struct counter_spec counters[MACHINE_COUNTERS_MAX];
     size_t n_counters;
     struct sample_cost cost;
 };

@@ -10,4 +10,4 @@ enum switching_what {
     SWITCHING_FAULT,     /* pages are written that are in memory but not mapped; without: they are mapped */
     SWITCHING_KINDS
 };
-extern const char *const switching_names[SWITCHING_KINDS]; /* "switch", "migration", "fault" */
+extern const char *const machine_switching_names[SWITCHING_KINDS]; /* "switch", "migration", "fault" */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/order.h"
 
@@ -116,6 +117,14 @@ static int sample_cost_measure(struct machine *m, const struct machine_setup *se
     return status;
 }
 
+static bool same_counters(const struct machine_cost *c, const struct machine_setup *setup)
+{
+    bool same = c->n_counters == setup->n_counters;
+    for (size_t i = 0; same && i < c->n_counters; i++)
+        same = c->counters[i].id == setup->counters[i].id && c->counters[i].event == setup->counters[i].event;
+    return same;
+}
+
 int sample_cost_of(struct machine *m, const struct machine_setup *setup, const struct payload *code,
                    struct sample_cost *out, struct machine_error *err)
 {
@@ -125,15 +134,23 @@ int sample_cost_of(struct machine *m, const struct machine_setup *setup, const s
     for (size_t i = 0; i < MACHINE_COSTS_MAX; i++) {
         const struct machine_cost *c = &m->cost[i];
         if (c->run == code->run && c->kernel == code->kernel && c->dirty == code->dirty && c->cpu == cpu &&
-            c->fixed_ghz == setup->fixed_ghz && c->n_counters == setup->n_counters) {
+            c->fixed_ghz == setup->fixed_ghz && same_counters(c, setup)) {
             *out = c->cost;
             return MACHINE_OK;
         }
     }
     *out = (struct sample_cost){0, 0};
     int status = sample_cost_measure(m, &own, code, out, err);
-    if (!status)
-        m->cost[m->next_cost++ % MACHINE_COSTS_MAX] = (struct machine_cost){
-            code->run, code->kernel, code->dirty, cpu, setup->fixed_ghz, setup->n_counters, *out};
+    if (!status) {
+        struct machine_cost *c = &m->cost[m->next_cost++ % MACHINE_COSTS_MAX];
+        *c = (struct machine_cost){.run = code->run,
+                                   .kernel = code->kernel,
+                                   .dirty = code->dirty,
+                                   .cpu = cpu,
+                                   .fixed_ghz = setup->fixed_ghz,
+                                   .n_counters = setup->n_counters,
+                                   .cost = *out};
+        memcpy(c->counters, setup->counters, setup->n_counters * sizeof *c->counters);
+    }
     return status;
 }

@@ -12,7 +12,7 @@ enum { SAMPLE_COST_REPETITION = 1000000 };
 
 /*
  * Measures the part of a sample's time that does not grow with its size, from samples of two sizes; 0 where it cannot
- * be determined. Measured with one active core, and once for each code, CPU, fixed frequency and number of counters: it
+ * be determined. Measured with one active core, and once for each code, CPU, fixed frequency and set of counters: it
  * is then remembered with the machine, so that the order of requests to a machine does not matter. `setup` as for a
  * measurement of `code`, its counters included. MACHINE_OK, or fills *err and returns its status. Between the machine's
  * finish and prepare: it calls both.

@@ -63,7 +63,7 @@ static void nothing(struct other_counts *out)
     *out = (struct other_counts){NAN, NAN, NAN, NAN, NAN};
 }
 
-int other_perf(const char *text, struct other_counts *out, char *why, size_t size)
+int second_opinion_perf(const char *text, struct other_counts *out, char *why, size_t size)
 {
     struct fields f;
     nothing(out);
@@ -87,7 +87,7 @@ int other_perf(const char *text, struct other_counts *out, char *why, size_t siz
     return 0;
 }
 
-int other_likwid(const char *text, struct other_counts *out, char *why, size_t size)
+int second_opinion_likwid(const char *text, struct other_counts *out, char *why, size_t size)
 {
     struct fields f;
     nothing(out);
@@ -117,7 +117,7 @@ static bool is_frequency(double ghz)
     return ghz > 0 && ghz <= 100;
 }
 
-int other_turbostat(const char *text, int cpu, struct other_counts *out, char *why, size_t size)
+int second_opinion_turbostat(const char *text, int cpu, struct other_counts *out, char *why, size_t size)
 {
     struct fields names, f;
     char wanted[16];
@@ -143,7 +143,7 @@ int other_turbostat(const char *text, int cpu, struct other_counts *out, char *w
     return other_programs_refuse(why, size, "turbostat", "no line for this CPU");
 }
 
-int other_rdmsr(const char *text, uint64_t *value, char *why, size_t size)
+int second_opinion_rdmsr(const char *text, uint64_t *value, char *why, size_t size)
 {
     size_t digits = strncmp(text, "0x", 2) == 0 ? strspn(text + 2, "0123456789abcdefABCDEF") : 0;
     if (digits == 0 || digits > 16 || strcmp(text + 2 + digits, "\n") != 0) {
@@ -246,7 +246,7 @@ static void ask_rdmsr(struct second_opinion *o, struct machine *m, int cpu, stru
         if (m->ops->read_register(m, registers[i], &o->registers[i].ours, &err) != MACHINE_OK)
             snprintf(o->why, sizeof o->why, "%.390s", err.text);
         else if (second_opinion_ask(o, OPINION_RDMSR, 0, cpu, registers[i], text))
-            o->registers[i].both = other_rdmsr(text->out, &o->registers[i].theirs, o->why, sizeof o->why) == 0;
+            o->registers[i].both = second_opinion_rdmsr(text->out, &o->registers[i].theirs, o->why, sizeof o->why) == 0;
         both += o->registers[i].both;
         if (first[0])
             memcpy(o->why, first, sizeof first); /* the first reason stands for all */
@@ -273,9 +273,9 @@ void second_opinions_ask(struct machine *m, int cpu, struct second_opinion out[O
         else if (i == OPINION_RDMSR)
             ask_rdmsr(o, m, cpu, text);
         else if (second_opinion_ask(o, (enum opinion_of)i, chain, cpu, 0, text))
-            (void)(i == OPINION_PERF     ? other_perf(text->err, &o->counts, o->why, sizeof o->why)
-                   : i == OPINION_LIKWID ? other_likwid(text->out, &o->counts, o->why, sizeof o->why)
-                                         : other_turbostat(text->out, cpu, &o->counts, o->why, sizeof o->why));
+            (void)(i == OPINION_PERF     ? second_opinion_perf(text->err, &o->counts, o->why, sizeof o->why)
+                   : i == OPINION_LIKWID ? second_opinion_likwid(text->out, &o->counts, o->why, sizeof o->why)
+                                         : second_opinion_turbostat(text->out, cpu, &o->counts, o->why, sizeof o->why));
         end_chain(chain);
     }
     free(text);

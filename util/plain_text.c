@@ -128,7 +128,7 @@ static void escaped(FILE *out, const char *plain)
     }
 }
 
-void xml_text(FILE *out, const char *text)
+void plain_xml_text(FILE *out, const char *text)
 {
     char *plain = text ? plain_text_copy(text) : NULL;
     if (plain)

@@ -40,4 +40,4 @@ struct plain_time plain_time(double us, int decimals);
  * Text for an element or a quoted attribute: made plain, with & < > " and ' as character references
  * (XML 1.0, section 2.4; HTML, section 13.1.4). NULL writes nothing.
  */
-void xml_text(FILE *out, const char *text);
+void plain_xml_text(FILE *out, const char *text);

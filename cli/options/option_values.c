@@ -259,7 +259,7 @@ int option_take_place(const struct option_row *p, const char *text, struct optio
 {
     o->beside.place_given = true;
     for (int i = 0; i < CORUN_PLACES; i++)
-        if (strcmp(text, corun_place_names[i]) == 0) {
+        if (strcmp(text, machine_corun_place_names[i]) == 0) {
             o->beside.request.place = (enum corun_place)i;
             return 0;
         }

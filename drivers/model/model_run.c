@@ -503,7 +503,7 @@ int model_bursts(struct machine *m, const struct bursts_request *r, struct burst
     struct model_state *s = m->state;
     if (!s->prepared)
         return machine_fail(err, MACHINE_FAILED, "", "bursts without prepare");
-    int status = bursts_check(r, err);
+    int status = machine_bursts_check(r, err);
     if (status != MACHINE_OK)
         return status;
     s->repetition = r->repetition;

@@ -14,7 +14,7 @@ static int check_switching(const struct model_state *s, const struct switching_r
     if (!s->model.has_switching)
         return machine_fail(err, MACHINE_CANNOT,
                             "add a section [switching] to its model file, or choose a model that has one (cloud-guest)",
-                            "the model does not say what a %s costs", switching_names[r->what]);
+                            "the model does not say what a %s costs", machine_switching_names[r->what]);
     if (r->what == SWITCHING_MIGRATION && s->model.cores < 2)
         return machine_fail(err, MACHINE_CANNOT, "choose a model with two cores or more",
                             "a migration needs two CPUs, and the modelled %s has one", s->model.cpu_name);

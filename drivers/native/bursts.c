@@ -16,7 +16,7 @@ static int possible(struct native *s, const struct bursts_request *r, struct mac
 {
     if (!s->prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
-    int status = bursts_check(r, err);
+    int status = machine_bursts_check(r, err);
     if (status == MACHINE_OK)
         status = native_make_ready(s, &r->plain, err);
     return status == MACHINE_OK ? native_check_features(s, &r->wide, err) : status;

@@ -114,7 +114,7 @@ static int add_rounds(struct rig *g, struct worker *list, struct machine_error *
     atomic_store(&g->begin, BEGIN_UNKNOWN);
     while (started < p->n && error == 0) {
         list[started] = (struct worker){.rig = g, .i = started};
-        error = pinned_thread_start(&list[started].thread, p->cpus[started], take_part, &list[started]);
+        error = pinning_thread_start(&list[started].thread, p->cpus[started], take_part, &list[started]);
         started += error == 0;
     }
     const double ready_us = READY_US + READY_EACH_US * (double)p->n;

@@ -90,7 +90,7 @@ static int find_places(struct corun_command *c, struct machine_error *err)
     c->n = corun_place_cpus("/sys", &v, s->place, s->cpu, c->cpus, CPU_LIMIT);
     if (c->n == 0)
         return machine_fail(err, MACHINE_CANNOT, "use another place, as in --on same", "--on %s: beside CPU %d, %s",
-                            corun_place_names[s->place], s->cpu, lacking[s->place]);
+                            machine_corun_place_names[s->place], s->cpu, lacking[s->place]);
     c->pinned = s->place != CORUN_PACKAGE;
     if (c->pinned && cpu_pin(s->cpu, &c->before) != 0) {
         c->pinned = false;

@@ -86,7 +86,7 @@ int corunners_start(const int *cpus, size_t n, const struct corunner_code *code,
         atomic_init(&one->slices, 0);
         one->walk = walks_spread(code->walk, c->n, n);
         one->all = c;
-        int error = pinned_thread_start(&one->thread, cpus[c->n], keep_busy, one);
+        int error = pinning_thread_start(&one->thread, cpus[c->n], keep_busy, one);
         if (error == 0)
             c->n++;
         else

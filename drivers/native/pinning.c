@@ -14,7 +14,7 @@
 #include "computer/cpu/cpu.h"
 #include "util/text_list.h"
 
-int pinned_thread_start(pthread_t *out, int cpu, void *(*run)(void *), void *data)
+int pinning_thread_start(pthread_t *out, int cpu, void *(*run)(void *), void *data)
 {
     struct cpu_mask place;
     struct sched_param normal = {.sched_priority = 0};

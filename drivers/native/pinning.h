@@ -43,4 +43,4 @@ void pinning_touch(const struct payload *p);
 
 /* Starts a thread that is on its CPU from its first instruction, at normal priority whatever the caller's is. Returns
  * 0, or an error number. */
-int pinned_thread_start(pthread_t *out, int cpu, void *(*run)(void *), void *data);
+int pinning_thread_start(pthread_t *out, int cpu, void *(*run)(void *), void *data);

@@ -37,7 +37,7 @@ static void put_values(struct template_values *v, const struct html_words *w, co
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->items[i].kind == DOCUMENT_VALUE)
-            xml_text(template_value(v, d->items[i].place), d->items[i].text);
+            plain_xml_text(template_value(v, d->items[i].place), d->items[i].text);
     for (size_t begin = 0, end; begin < d->n; begin = end) {
         end = document_section_end(d, begin);
         if (!d->items[begin].place)

@@ -19,7 +19,7 @@ void html_print(FILE *out, const char *format, ...)
     va_start(arguments, format);
     for (const char *c = format; *c; c++)
         if (strncmp(c, "%s", 2) == 0) {
-            xml_text(out, va_arg(arguments, const char *));
+            plain_xml_text(out, va_arg(arguments, const char *));
             c += 1;
         } else if (strncmp(c, "%zu", 3) == 0) {
             fprintf(out, "%zu", va_arg(arguments, size_t));
@@ -33,7 +33,7 @@ void html_print(FILE *out, const char *format, ...)
 void html_text_part(FILE *out, const char *text, size_t length)
 {
     char *part = strndup(text, length);
-    xml_text(out, part);
+    plain_xml_text(out, part);
     free(part);
 }
 

@@ -139,7 +139,7 @@ static void field(FILE *out, const struct table *t, size_t row, const struct sho
         fprintf(out, "<%s class=\"absent\" title=\"not measured\">%s", tag, dash);
     } else if (c->type == TABLE_TEXT) {
         fprintf(out, "<%s%s>", tag, strlen(own->text) > LONG_TEXT ? " class=\"long\"" : "");
-        xml_text(out, own->text);
+        plain_xml_text(out, own->text);
     } else {
         fprintf(out, "<%s class=\"number\"", tag);
         if (limits)
@@ -253,7 +253,7 @@ void html_missing_name(FILE *out, const struct html_words *w, const struct table
         if (strcmp(c->name, "kernel") != 0)
             html_print(out, "%s ", name);
         if (v->text)
-            xml_text(out, v->text);
+            plain_xml_text(out, v->text);
         else
             number(out, c, v->number);
     }

@@ -166,7 +166,7 @@ static void put_switching(json_t *list, const struct schedule *s, bool *failed)
     for (size_t i = 0; i < SWITCHING_KINDS; i++) {
         if (!s->switching_ns[i].present)
             continue;
-        json_t *o = json_pack("{s:s}", "what", switching_names[i]);
+        json_t *o = json_pack("{s:s}", "what", machine_switching_names[i]);
         put_number(o, "ns", &s->switching_ns[i], failed);
         json_lines_push(list, o, failed);
     }

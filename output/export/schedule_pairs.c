@@ -366,7 +366,7 @@ bool schedule_put_switching(struct schedule *s, const struct table *t)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
         size_t i = 0;
-        while (i < SWITCHING_KINDS && !table_says(t, row, "what", switching_names[i]))
+        while (i < SWITCHING_KINDS && !table_says(t, row, "what", machine_switching_names[i]))
             i++;
         struct schedule_number ns = {.present = false};
         const bool done = i == SWITCHING_KINDS ? schedule_ignore(s, t, "what is not switch, migration or fault")

@@ -70,7 +70,7 @@ void chart_tip(const struct canvas *k, double left, double top, double right, do
     widen_tip(&top, &bottom);
     fprintf(k->tips, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>", left, top, right - left,
             bottom - top);
-    xml_text(k->tips, text);
+    plain_xml_text(k->tips, text);
     fputs("</title></rect>\n", k->tips);
 }
 

@@ -148,7 +148,7 @@ static int section(FILE *out, const struct html_words *w, const struct report_pa
         return error_line(why, why_size, "out of memory");
     fputs(html_table_is_wide(t) ? " wide" : "", template_value(&v, "WIDE"));
     fprintf(template_value(&v, "NUMBER"), "%zu", number);
-    xml_text(template_value(&v, "TITLE"), title_of(p));
+    plain_xml_text(template_value(&v, "TITLE"), title_of(p));
     template_flag(&v, "MODELLED", table_modelled(t));
     html_lines(template_value(&v, "FINDINGS"), p->findings);
     section_values(&v, w, p, number);
@@ -290,7 +290,7 @@ static void put_beginning(struct template_values *v, const struct page *p)
 {
     const struct report_head *h = p->head;
     template_flag(v, "INCOMPLETE", h->incomplete);
-    xml_text(template_value(v, "CPU"), h->cpu && *h->cpu ? h->cpu : "Unknown processor");
+    plain_xml_text(template_value(v, "CPU"), h->cpu && *h->cpu ? h->cpu : "Unknown processor");
     html_print(template_value(v, "DATE"), h->date ? ", %s" : "", h->date);
     html_print(template_value(v, "MACHINE"), h->machine ? " (%s)" : "", h->machine);
     template_value(v, "CONTENTS");
@@ -307,7 +307,7 @@ static void put_beginning(struct template_values *v, const struct page *p)
     template_value(v, "NOTE_COUNT");
     if (h->n_notes)
         fprintf(v->out, "%zu note%s", h->n_notes, h->n_notes == 1 ? "" : "s");
-    xml_text(template_value(v, "COURSE_TITLE"), h->course_title);
+    plain_xml_text(template_value(v, "COURSE_TITLE"), h->course_title);
     html_figure(template_value(v, "COURSE"), h->course_svg,
                 h->course_why && *h->course_why ? h->course_why : "no switch to wider or heavier code was measured",
                 "course-", h->course_title ? h->course_title : "The widest switch");

@@ -210,7 +210,7 @@ static void print_figure(FILE *out, const struct table *v, size_t row)
         fprintf(out, " [%.9g, %.9g]", e.lo, e.hi);
     if (table_text(v, row, "unit") && isfinite(e.value)) {
         fputc(' ', out);
-        xml_text(out, table_text(v, row, "unit"));
+        plain_xml_text(out, table_text(v, row, "unit"));
     }
     if (isfinite(off) && isfinite(e.value))
         fprintf(out, ", %+.3g %%", off);
@@ -220,9 +220,9 @@ static void print_figure(FILE *out, const struct table *v, size_t row)
 
 static void print_finding_line(void *out, const char *kind, const char *text)
 {
-    xml_text(out, kind);
+    plain_xml_text(out, kind);
     fputs(": ", out);
-    xml_text(out, text);
+    plain_xml_text(out, text);
     fputc('\n', out);
 }
 
@@ -233,27 +233,27 @@ static void print_case(FILE *out, const struct table *v, size_t row)
     bool figures = isfinite(table_number(v, row, "published")) || isfinite(table_number(v, row, "published_max")) ||
                    isfinite(table_number(v, row, "measured"));
     fputs("    <testcase classname=\"", out);
-    xml_text(out, table_text(v, row, "table"));
+    plain_xml_text(out, table_text(v, row, "table"));
     fputs("\" name=\"", out);
-    xml_text(out, table_text(v, row, "figure"));
+    plain_xml_text(out, table_text(v, row, "figure"));
     fputs("\">\n", out);
     if (!agrees) {
         fprintf(out, "      <%s message=\"", fails ? "failure" : "skipped");
-        xml_text(out, verdict);
+        plain_xml_text(out, verdict);
         fputs(figures ? ": " : "", out);
         print_figure(out, v, row);
         if (note && !fails) {
             fputs("; ", out);
-            xml_text(out, note);
+            plain_xml_text(out, note);
         }
         fprintf(out, "\"/>\n");
     }
     fputs("      <system-out>", out);
     if (!figures)
-        xml_text(out, verdict);
+        plain_xml_text(out, verdict);
     print_figure(out, v, row);
     fputs("; source: ", out);
-    xml_text(out, table_text(v, row, "source"));
+    plain_xml_text(out, table_text(v, row, "source"));
     fputs("</system-out>\n    </testcase>\n", out);
 }
 
@@ -266,14 +266,14 @@ char *validate_to_junit(const struct table *v)
     if (!out)
         return NULL;
     fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"");
-    xml_text(out, table_meta(v, "sku"));
+    plain_xml_text(out, table_meta(v, "sku"));
     fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n    <properties>\n", v->n_rows,
             deviates, skipped);
     for (size_t i = 0; i < v->n_meta; i++) {
         fputs("      <property name=\"", out);
-        xml_text(out, v->meta[i].key);
+        plain_xml_text(out, v->meta[i].key);
         fputs("\" value=\"", out);
-        xml_text(out, v->meta[i].value);
+        plain_xml_text(out, v->meta[i].value);
         fputs("\"/>\n", out);
     }
     fputs("    </properties>\n", out);

@@ -54,7 +54,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     const struct beside_request *r = x->options->beside;
     for (size_t i = 0; i < r->n_codes; i++)
         if (tables_lacking(x, &r->codes[i], "background", r->codes[i].name, t))
-            table_put_text(t, "place", corun_place_names[r->place]);
+            table_put_text(t, "place", machine_corun_place_names[r->place]);
     table_set_setting(t, "command", r->command);
     table_set_setting_number(t, r->rounds > 0 ? "rounds" : "seconds", r->rounds > 0 ? r->rounds : r->seconds);
     if (r->every_us > 0) {
@@ -75,7 +75,7 @@ static void put_row(struct table *rows, const struct beside_request *r, const ch
 {
     table_add_row(rows);
     table_put_text(rows, "background", name);
-    table_put_text(rows, "place", r->n_clocks > 0 ? ALONE : corun_place_names[r->place]);
+    table_put_text(rows, "place", r->n_clocks > 0 ? ALONE : machine_corun_place_names[r->place]);
     estimates_put(rows, "cpu_s", c->cpu_s);
     estimates_put(rows, "cpu_cost", c->cpu_cost);
     estimates_put(rows, "time_s", c->time_s);
@@ -283,7 +283,7 @@ static void print(FILE *out, __attribute__((unused)) bool colour, const struct t
     size_t place = 0;
     if (command && has_clocks(t))
         fprintf(out, "Command: %s, alone on its CPU.\n", command);
-    while (place < CORUN_PLACES && t->n_rows > 0 && !table_says(t, 0, "place", corun_place_names[place]))
+    while (place < CORUN_PLACES && t->n_rows > 0 && !table_says(t, 0, "place", machine_corun_place_names[place]))
         place++;
     if (!command || t->n_rows == 0 || place == CORUN_PLACES)
         return;

@@ -277,7 +277,11 @@ static void levels_from_ratios(const struct view *v)
     int level = 0;
     for (size_t i = 0; i < n; i++) {
         struct comparison c = compare(v, order[first], order[i]);
-        int same_level = i == first ? 1 : one_level(&c); /* its own limits do not make the fastest another one */
+        int same_level = one_level(&c);
+        if (i == 0 && same_level < 0 && n > 1) { /* wide limits of its own: what the next one shows counts */
+            struct comparison next = compare(v, order[0], order[1]);
+            same_level = one_level(&next) < 0 ? -1 : 1;
+        }
         if (same_level < 0)
             return; /* slower kernels may be of one level more */
         if (!same_level) {

@@ -51,7 +51,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
 {
     (void)t;
     for (unsigned what = 0; what < SWITCHING_KINDS; what++) {
-        struct cell *c = tables_add_cell(out, NULL, NULL, 1, "%s", switching_names[what]);
+        struct cell *c = tables_add_cell(out, NULL, NULL, 1, "%s", machine_switching_names[what]);
         if (!c)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         c->number[WHAT] = what;
@@ -83,7 +83,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     struct tables_context own = *x;
     struct switching_setup s = setup_of(x, c);
     struct switching_result r;
-    const char *what = switching_names[c->number[WHAT]];
+    const char *what = machine_switching_names[c->number[WHAT]];
     s.progress = tables_on_progress;
     s.data = &own;
     const int status = switching_run(x->machine, &s, &r, err);
@@ -103,14 +103,14 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 static struct estimate cost_of(const struct table *t, enum switching_what what)
 {
-    const size_t row = table_find(t, "what", switching_names[what]);
+    const size_t row = table_find(t, "what", machine_switching_names[what]);
     return row < t->n_rows ? estimates_of_table(t, row, "us") : (struct estimate){NAN, NAN, NAN};
 }
 
 /* True if the limits of a cost do not lie above those of its null. */
 static bool is_nothing(const struct table *t, enum switching_what what)
 {
-    const size_t row = table_find(t, "what", switching_names[what]);
+    const size_t row = table_find(t, "what", machine_switching_names[what]);
     const struct estimate us = cost_of(t, what);
     const struct estimate null = row < t->n_rows ? estimates_of_table(t, row, "null_us") : us;
     return estimates_known(&us) && estimates_known(&null) && !estimates_above(&us, &null);
@@ -132,7 +132,7 @@ static void findings(FILE *out, const struct table *t)
         fprintf(out, "A switch between two threads costs %s us.\n", estimates_text(&swap, 2, text));
     for (unsigned what = 0; what < SWITCHING_KINDS; what++)
         if (is_nothing(t, (enum switching_what)what))
-            text_list_add(nothing, sizeof nothing, ", ", "%s", switching_names[what]);
+            text_list_add(nothing, sizeof nothing, ", ", "%s", machine_switching_names[what]);
     if (nothing[0])
         fprintf(out,
                 "Not told from nothing, as two blocks without it differ as much: %s; a quieter machine or more --runs "

@@ -29,7 +29,7 @@ verdict "--list machines: models" grep -Eq '^model:xeon-gold-6130 +yes ' "$out"
 
 run --list skus
 verdict "--list skus: the modelled CPUs" grep -Eq '^xeon-gold-6130 .*6130.* 16 cores, 3 levels' "$out"
-verdict "--list skus: those with published figures" grep -Eq '^xeon-gold-6130 .* 79 figures' "$out"
+verdict "--list skus: those with published figures" grep -Eq '^xeon-gold-6130 .* 85 figures' "$out"
 mkdir -p "$tmp/data" && cp -R "$root/data/models" "$root/data/skus" "$root/data/microarchs" "$tmp/data"
 echo x >"$tmp/data/models/core-i9-7940x.model"
 echo x >"$tmp/data/skus/core-i9-7940x.sku"

@@ -110,9 +110,9 @@ TEST(test_perf)
 {
     struct other_counts c;
     char why[300];
-    assert_int_equal(other_perf("# remark\n\n1019230769,,instructions:u,300000000,100.00,1.02,insn per cycle\n"
-                                "1000000000,,cycles:u,250000000,100.00,,\n",
-                                &c, why, sizeof why),
+    assert_int_equal(second_opinion_perf("# remark\n\n1019230769,,instructions:u,300000000,100.00,1.02,insn per cycle\n"
+                                         "1000000000,,cycles:u,250000000,100.00,,\n",
+                                         &c, why, sizeof why),
                      0);
     assert_float_equal(c.instructions, 1019230769, 0);
     assert_float_equal(c.cycles, 1e9, 0);
@@ -128,8 +128,8 @@ TEST(test_perf)
                                       "5 000,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n",
                                       "nan,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(other_perf(bad[i], &c, why, sizeof why), -1);
-    assert_int_equal(other_perf(bad[2], &c, why, sizeof why), -1);
+        assert_int_equal(second_opinion_perf(bad[i], &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_perf(bad[2], &c, why, sizeof why), -1);
     assert_string_equal(why, "perf: instructions:u: <not supported>");
 }
 
@@ -138,24 +138,27 @@ TEST(test_likwid)
     struct other_counts c;
     char why[300];
     assert_int_equal(
-        other_likwid("STRUCT,Info,3,,\nCPU name:,Intel,\nTABLE,Group 1 Raw,Custom,2,\nEvent,Counter,HWThread "
-                     "3,\nINSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,1000,\n",
-                     &c, why, sizeof why),
+        second_opinion_likwid("STRUCT,Info,3,,\nCPU name:,Intel,\nTABLE,Group 1 Raw,Custom,2,\nEvent,Counter,HWThread "
+                              "3,\nINSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,1000,\n",
+                              &c, why, sizeof why),
         0);
     assert_float_equal(c.instructions / c.cycles, 1.02, 1e-9);
     assert_true(isnan(c.ghz));
     /* nothing after the count, lines without one, and fixed counters of other numbers */
-    assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0\nCPU_CLK_UNHALTED_CORE,FIXC1\nINSTR_RETIRED_ANY,FIXC1,7\n"
-                                  "CPU_CLK_UNHALTED_CORE,FIXC0,8\nCPU_CLK_UNHALTED_REF,FIXC1,9\n"
-                                  "INSTR_RETIRED_ANY,FIXC0,2040\nCPU_CLK_UNHALTED_CORE,FIXC1,1000\n",
-                                  &c, why, sizeof why),
-                     0);
+    assert_int_equal(
+        second_opinion_likwid("INSTR_RETIRED_ANY,FIXC0\nCPU_CLK_UNHALTED_CORE,FIXC1\nINSTR_RETIRED_ANY,FIXC1,7\n"
+                              "CPU_CLK_UNHALTED_CORE,FIXC0,8\nCPU_CLK_UNHALTED_REF,FIXC1,9\n"
+                              "INSTR_RETIRED_ANY,FIXC0,2040\nCPU_CLK_UNHALTED_CORE,FIXC1,1000\n",
+                              &c, why, sizeof why),
+        0);
     assert_true(c.instructions == 2040 && c.cycles == 1000);
-    assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\n", &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\n", &c, why, sizeof why), -1);
     assert_int_equal(
-        other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,-,\n", &c, why, sizeof why), -1);
+        second_opinion_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,-,\n", &c, why, sizeof why),
+        -1);
     assert_int_equal(
-        other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,0,\n", &c, why, sizeof why), -1);
+        second_opinion_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,0,\n", &c, why, sizeof why),
+        -1);
 }
 
 TEST(test_turbostat)
@@ -163,38 +166,40 @@ TEST(test_turbostat)
     struct other_counts c;
     char why[300];
     const char *text = "CPU\tBzy_MHz\tTSC_MHz\n-\t1200\t2100\n3\t3712\t2095\n13\t800\t2095\n";
-    assert_int_equal(other_turbostat(text, 3, &c, why, sizeof why), 0);
+    assert_int_equal(second_opinion_turbostat(text, 3, &c, why, sizeof why), 0);
     assert_float_equal(c.ghz, 3.712, 1e-9);
     assert_float_equal(c.tsc_ghz, 2.095, 1e-9);
-    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n3\t3712.25\t2095.125\n", 3, &c, why, sizeof why), 0);
+    assert_int_equal(second_opinion_turbostat("CPU\tBzy_MHz\tTSC_MHz\n3\t3712.25\t2095.125\n", 3, &c, why, sizeof why),
+                     0);
     assert_float_equal(c.ghz, 3.71225, 1e-9);
     assert_float_equal(c.tsc_ghz, 2.095125, 1e-9);
     /* whichever column comes first */
     for (int k = 0; k < 2; k++) {
         text = k ? "TSC_MHz\tCPU\tBzy_MHz\n2095\t3\t3712\n" : "Bzy_MHz\tTSC_MHz\tCPU\n3712\t2095\t3\n";
-        assert_int_equal(other_turbostat(text, 3, &c, why, sizeof why), 0);
+        assert_int_equal(second_opinion_turbostat(text, 3, &c, why, sizeof why), 0);
         assert_float_equal(c.ghz, 3.712, 1e-9);
         assert_float_equal(c.tsc_ghz, 2.095, 1e-9);
     }
     text = "CPU\tBzy_MHz\tTSC_MHz\n-\t1200\t2100\n3\t3712\t2095\n13\t800\t2095\n";
-    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n3\t3712.25.1\t2095\n", 3, &c, why, sizeof why), -1);
-    assert_int_equal(other_turbostat(text, 4, &c, why, sizeof why), -1);
-    assert_int_equal(other_turbostat("", 0, &c, why, sizeof why), -1);
-    assert_int_equal(other_turbostat("CPU\tTSC_MHz\n0\t2000\n", 0, &c, why, sizeof why), -1);
-    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t2000\n", 0, &c, why, sizeof why), -1);
-    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t(neg)\t2000\n", 0, &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_turbostat("CPU\tBzy_MHz\tTSC_MHz\n3\t3712.25.1\t2095\n", 3, &c, why, sizeof why),
+                     -1);
+    assert_int_equal(second_opinion_turbostat(text, 4, &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_turbostat("", 0, &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_turbostat("CPU\tTSC_MHz\n0\t2000\n", 0, &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t2000\n", 0, &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t(neg)\t2000\n", 0, &c, why, sizeof why), -1);
 }
 
 TEST(test_rdmsr)
 {
     char why[300];
     uint64_t value;
-    assert_int_equal(other_rdmsr("0x80838f3012800\n", &value, why, sizeof why), 0);
+    assert_int_equal(second_opinion_rdmsr("0x80838f3012800\n", &value, why, sizeof why), 0);
     assert_int_equal(value, 0x80838f3012800);
     static const char *const bad[] = {
         "", "\n", "0x\n", "12\n", "0x12", "0x12 \n", "0x12\n0x13\n", "0x11111111111111111\n", "-0x12\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(other_rdmsr(bad[i], &value, why, sizeof why), -1);
+        assert_int_equal(second_opinion_rdmsr(bad[i], &value, why, sizeof why), -1);
 }
 
 /* Numbers, fields and frequencies at the ends of what is believed, and what is said beyond them. */
@@ -204,32 +209,33 @@ TEST(test_limits_of_what_is_believed)
     char why[300], text[2000] = "";
     uint64_t value;
     /* 18 digits, five fields of perf, three of likwid */
-    assert_int_equal(other_perf("123456789012345678,,instructions:u,5,\n7,,cycles:u,2,\n", &c, why, sizeof why), 0);
+    assert_int_equal(
+        second_opinion_perf("123456789012345678,,instructions:u,5,\n7,,cycles:u,2,\n", &c, why, sizeof why), 0);
     assert_true(c.instructions == 123456789012345678.0 && c.cycles == 7);
     assert_float_equal(c.seconds * 1e9, 2, 1e-9);
     assert_float_equal(c.ghz, 3.5, 1e-9);
-    assert_int_equal(other_perf("1234567890123456789,,instructions:u,5,\n", &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_perf("1234567890123456789,,instructions:u,5,\n", &c, why, sizeof why), -1);
     assert_string_equal(why, "cannot parse the output of perf: 1234567890123456789");
-    assert_int_equal(other_perf("1,,instructions:u,5\n7,,cycles:u,2,\n", &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_perf("1,,instructions:u,5\n7,,cycles:u,2,\n", &c, why, sizeof why), -1);
     assert_string_equal(why, "cannot parse the output of perf: no counts of instructions:u and cycles:u");
-    assert_int_equal(other_perf("1,,instructions:u,5,\n7,,cycles:u,0,\n", &c, why, sizeof why), -1);
-    assert_int_equal(other_perf("1.5,,instructions:u,5,\n7,,cycles:u,2,\n", &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_perf("1,,instructions:u,5,\n7,,cycles:u,0,\n", &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_perf("1.5,,instructions:u,5,\n7,,cycles:u,2,\n", &c, why, sizeof why), -1);
     assert_string_equal(why, "cannot parse the output of perf: 1.5");
-    assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0,5\nCPU_CLK_UNHALTED_CORE,FIXC1,1\n", &c, why, sizeof why),
-                     0);
+    assert_int_equal(
+        second_opinion_likwid("INSTR_RETIRED_ANY,FIXC0,5\nCPU_CLK_UNHALTED_CORE,FIXC1,1\n", &c, why, sizeof why), 0);
     assert_true(c.instructions == 5 && c.cycles == 1);
-    assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0,5\nCPU_CLK_UNHALTED_CORE,FIXC1,0\n", &c, why, sizeof why),
-                     -1);
+    assert_int_equal(
+        second_opinion_likwid("INSTR_RETIRED_ANY,FIXC0,5\nCPU_CLK_UNHALTED_CORE,FIXC1,0\n", &c, why, sizeof why), -1);
     assert_string_equal(why, "cannot parse the output of likwid-perfctr: no counts of FIXC0 and FIXC1");
     /* up to 100 GHz, in up to 16 columns */
-    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t100000\t1\n", 0, &c, why, sizeof why), 0);
+    assert_int_equal(second_opinion_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t100000\t1\n", 0, &c, why, sizeof why), 0);
     assert_float_equal(c.ghz, 100, 0);
     assert_float_equal(c.tsc_ghz, 0.001, 0);
-    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t100001\t1\n", 0, &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t100001\t1\n", 0, &c, why, sizeof why), -1);
     assert_string_equal(why, "cannot parse the output of turbostat: 100001");
-    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t0\t1\n", 0, &c, why, sizeof why), -1);
-    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t5\t0\n", 0, &c, why, sizeof why), -1);
-    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t5\n", 0, &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t0\t1\n", 0, &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t5\t0\n", 0, &c, why, sizeof why), -1);
+    assert_int_equal(second_opinion_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t5\n", 0, &c, why, sizeof why), -1);
     assert_string_equal(why, "cannot parse the output of turbostat: no line for this CPU");
     for (int more = 0; more < 2; more++) {
         text[0] = '\0';
@@ -238,14 +244,14 @@ TEST(test_limits_of_what_is_believed)
                 strcat(text, "x\t");
             strcat(text, line ? "0\t3000\t2000\n" : "CPU\tBzy_MHz\tTSC_MHz\n");
         }
-        assert_int_equal(other_turbostat(text, 0, &c, why, sizeof why), more ? -1 : 0);
+        assert_int_equal(second_opinion_turbostat(text, 0, &c, why, sizeof why), more ? -1 : 0);
     }
     /* 16 hexadecimal digits */
-    assert_int_equal(other_rdmsr("0xfedcBA9876543210\n", &value, why, sizeof why), 0);
+    assert_int_equal(second_opinion_rdmsr("0xfedcBA9876543210\n", &value, why, sizeof why), 0);
     assert_int_equal(value, 0xfedcba9876543210);
-    assert_int_equal(other_rdmsr("0x0\n", &value, why, sizeof why), 0);
+    assert_int_equal(second_opinion_rdmsr("0x0\n", &value, why, sizeof why), 0);
     assert_int_equal(value, 0);
-    assert_int_equal(other_rdmsr("0x10000000000000000\nmore", &value, why, sizeof why), -1);
+    assert_int_equal(second_opinion_rdmsr("0x10000000000000000\nmore", &value, why, sizeof why), -1);
     assert_string_equal(why, "cannot parse the output of rdmsr: 0x10000000000000000");
 }
 

@@ -83,6 +83,15 @@ TEST(it_is_remembered)
     struct sample_cost again = cost_of(&machine, "64add", 7);
     assert_int_equal(machine.next_cost, 2);
     assert_true(again.us == first.us && again.instructions == first.instructions);
+    /* other counters are another measurement, also of as many: a run that is resumed asks for these first */
+    const struct counter_spec cycles = {.id = COUNTER_CYCLES}, reference = {.id = COUNTER_REF_CYCLES};
+    struct machine_setup setup = {.cpu = -1, .active_cores = 1, .counters = &cycles, .n_counters = 1};
+    struct payload p = rig_payload("64add");
+    for (int i = 0; i < 4; i++) {
+        setup.counters = i % 2 ? &reference : &cycles;
+        assert_int_equal(sample_cost_of(&machine, &setup, &p, &again, &err), MACHINE_OK);
+    }
+    assert_int_equal(machine.next_cost, 4);
     machine.ops->close(&machine);
     struct sample_cost alone = cost_on_model("256fma", 7);
     assert_true(alone.us == other.us && alone.instructions == other.instructions);

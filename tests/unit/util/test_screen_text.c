@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* util/screen_text.c, xml_text(): lines are broken where they end; text does no harm in a page. */
+/* util/screen_text.c, plain_xml_text(): lines are broken where they end; text does no harm in a page. */
 #include <limits.h>
 #include <unistd.h>
 
@@ -57,8 +57,8 @@ TEST(text_is_harmless_in_xml)
 {
     struct stream_text s;
     FILE *out = stream_text_open(&s);
-    xml_text(out, "<a b=\"c\">&'\033");
-    xml_text(out, NULL);
+    plain_xml_text(out, "<a b=\"c\">&'\033");
+    plain_xml_text(out, NULL);
     char *seen = stream_text_close(&s);
     assert_string_equal(seen, "&lt;a b=&quot;c&quot;&gt;&amp;&#39;?");
     free(seen);

@@ -329,7 +329,7 @@ TEST(test_undecided_levels_hide_no_cost)
     size_t size = 0;
     begin(&m.t);
     for (size_t k = 0; k < 3; k++)
-        put(&m.t, k, 1, 3 * ratio[k], 0.1, ratio[k], 0.01);
+        put(&m.t, k, 1, 3 * ratio[k], 0.1, ratio[k], k ? 0.01 : 0.001);
     put_again(&m, 0, 0, 1, 2.7);
     expect(&m.t, "levels by the ratio", "no steps", NULL);
     assert_int_equal(level_of(&m.t, 2), -1);
@@ -341,6 +341,26 @@ TEST(test_undecided_levels_hide_no_cost)
         fail_msg("%s", found);
     free(found);
     table_free(&m.t);
+}
+
+/* Wide limits of the first one's null: a level if the next kernel is told from it, none if it is the only one. */
+TEST(test_a_wide_null_leaves_what_others_show)
+{
+    static const struct {
+        double next, half;
+        int level;
+    } cases[] = {{0.9, 0.004, 1}, {0.99, 0.01, -1}};
+    for (size_t i = 0; i < 2; i++) {
+        struct made m = {.cores = 1, .kernels = 2};
+        begin(&m.t);
+        put(&m.t, 0, 1, 3, 0.1, 1, 0.01);
+        put(&m.t, 1, 1, 3 * cases[i].next, 0.1, cases[i].next, cases[i].half);
+        put_again(&m, 0, 0, 1, 2.7);
+        expect(&m.t, cases[i].level < 0 ? "no steps" : "levels by the ratio", NULL, NULL);
+        assert_int_equal(level_of(&m.t, 0), cases[i].level < 0 ? -1 : 0);
+        assert_int_equal(level_of(&m.t, 1), cases[i].level);
+        table_free(&m.t);
+    }
 }
 
 TEST(test_what_is_not_steady_has_no_steps)
