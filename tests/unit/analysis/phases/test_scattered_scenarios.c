@@ -177,7 +177,7 @@ TEST(power_limits_are_reported_by_any_clock)
         model_of(&m, steps[(i + i / 4) % 4]);
         m.scenario.limit_share = shares[i % 3];
         m.scenario.limit_factor = factors[i % 4];
-        measure(&m, "128fma", wide ? "512fma" : "128or", 0, runs[i / 3 % 3], false, 5 + i, &seen);
+        measure(&m, "128fma", wide ? "512fma" : "128or", 0, runs[i / 3 % 3], false, 105 + i, &seen);
         const char *what = wrong_limits(&seen, wide, m.scenario.limit_factor);
         if (what) {
             print_message("scenario %u, share %g, factor %g: %s\n", i, m.scenario.limit_share, m.scenario.limit_factor,
