@@ -65,17 +65,21 @@ static struct sample_cost without_work(struct sample_groups *g, double tsc_hz)
     return (struct sample_cost){rest * g->ticks / g->all / tsc_hz * 1e6, rest / work};
 }
 
-/* A recording of one size; `number`: of the repetition. */
+/* A recording of one size; `number`: of the repetition. Prepares the machine where the size is another one than of the
+ * recording before. */
 static int record_size(struct machine *m, struct machine_setup *setup, const struct payload *code, int size,
                        uint64_t number, struct sample_groups *g, struct machine_error *err)
 {
+    int status = MACHINE_OK;
     const struct segment segments[] = {{*code, SETTLE_US, false}, {*code, SAMPLED_US, true}};
     const struct run_request request = {
         .segments = segments, .n_segments = 2, .zero_segment = 1, .repetition = SAMPLE_COST_REPETITION + number};
     struct recording r;
-    setup->period_us = periods_us[size];
-    setup->max_samples = (size_t)(2 * SAMPLED_US / setup->period_us);
-    int status = m->ops->prepare(m, setup, err);
+    if (setup->period_us != periods_us[size]) {
+        setup->period_us = periods_us[size];
+        setup->max_samples = (size_t)(2 * SAMPLED_US / setup->period_us);
+        status = m->ops->prepare(m, setup, err);
+    }
     if (!status)
         status = m->ops->run(m, &request, &r, err);
     if (!status)
@@ -97,6 +101,7 @@ static int sample_cost_measure(struct machine *m, const struct machine_setup *se
     m->ops->info(m, &info);
     own.active_cores = 1;
     own.siblings = false;
+    own.period_us = 0;
     own.seed = 0; /* cells have seeds of their own, and share remembered costs */
     own.cpus = NULL;
     own.n_cpus = 0;

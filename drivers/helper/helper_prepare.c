@@ -131,6 +131,8 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
 
     place_chains(h, &p);
     h->lately.n = 0;
+    h->lately_cpu = h->native.cpu;
+    h->lately_steady = helper_steady(h);
     int status = prepare_module(h, &p, err);
     for (int run = 0; status == MACHINE_OK && run < RUNS && (seen != 0 || h->lately.n < TIMING_LATELY); run++) {
         struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 2, .zero = 1};
@@ -145,6 +147,8 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
                                  h->native.tsc_step, &h->cost);
     }
     helper_finish(m);
+    if (status != MACHINE_OK || seen != 0)
+        h->lately.n = 0;
     if (status == MACHINE_OK && seen != 0) {
         return machine_fail(err, MACHINE_FAILED, "measure on a quieter machine, or with --machine timing",
                             "CPU %d: the chain of adds cannot be calibrated", h->native.cpu);
@@ -159,7 +163,9 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
         .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)h->native.cpu, .period = helper_ticks(h, s->period_us)};
     int status = MACHINE_OK;
 
-    if (h->clock == HELPER_CHAIN)
+    /* every recording goes on with it (timing_follow()) */
+    bool known = h->lately.n >= TIMING_LATELY && h->lately_cpu == h->native.cpu && h->lately_steady == helper_steady(h);
+    if (h->clock == HELPER_CHAIN && !known)
         status = calibrate_chain(h, m, err);
     p.readings = (uint32_t)fmin((double)native_room(s) + 2.0 * CHARACTERIZE_MASKED_US_MAX / CHARACTERIZE_SAMPLE_US_MAX,
                                 CHARACTERIZE_READINGS_MAX);

@@ -35,8 +35,10 @@ struct helper {
     struct helper_slot slot[MACHINE_COUNTERS_MAX];
     double tsc_step; /* known before; 0: to be measured */
     struct chain_choice choice;
-    struct timing_lately lately; /* since prepare */
-    struct timing_cost cost;     /* of a chain, by these */
+    struct timing_lately lately; /* of one CPU and one kind of chains */
+    int lately_cpu;
+    bool lately_steady;
+    struct timing_cost cost; /* of a chain, by these */
     uint64_t *words;
     size_t notes_length; /* of what the notes say before anything has run */
     unsigned nmis, smis, tried;

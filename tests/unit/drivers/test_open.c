@@ -265,7 +265,7 @@ TEST(test_counters_and_voltage)
         }
     }
     m.ops->close(&m);
-    assert_int_equal(registers.closed, 2 * 18 + 1); /* cost of samples: nine pairs; and the experiment */
+    assert_int_equal(registers.closed, 2 * 10 + 1); /* cost of samples: nine pairs; and the experiment */
     assert_int_equal(fake_pmu.opened, fake_pmu.closed);
     assert_false(fake_pmu.misread);
     if (r.n_invalid > 15 || volts < 50) { /* of 133 readings */
