@@ -21,8 +21,7 @@ const char *const core_pair_kind_names[CORE_PAIR_KINDS] = {"undecided", "apart",
 /* ---- who does what when ---- */
 
 /* Two numbers differ in the parity of the bits that a random word selects in half of the rounds, or in more where
- * there are few CPUs: with two always. Which of them then measure is random, too. */
-/* Whether a CPU measures in a round. */
+ * there are few CPUs: with two always. Which of them then measure in a round is random, too. */
 static bool measures(const struct core_pairs *p, size_t round, size_t i)
 {
     uint64_t words = 2;

@@ -192,7 +192,7 @@ static int open_rehearsal(struct helper_profile *h, const struct helper_place *p
 }
 
 /* CPUs that are online, and the physical cores that they belong to. */
-static void profile_levels_cpus(const char *sys, unsigned *cpus, unsigned *cores)
+static void count_cpus(const char *sys, unsigned *cpus, unsigned *cores)
 {
     struct cpu_view view;
     struct cpu_mask seen;
@@ -225,7 +225,7 @@ int helper_profile_open_at(const struct helper_place *place, bool rehearsal, str
     h->proc = place->proc;
     h->fd = -1;
     h->rehearsal = rehearsal;
-    profile_levels_cpus(place->sys, &h->cpus, &h->cores);
+    count_cpus(place->sys, &h->cpus, &h->cores);
     int status = profile_levels_find(place->sys, place->data_dir, place->leaves, &id, table, err);
     snprintf(h->cpu, sizeof h->cpu, "%s %s", id.brand, id.signature);
     if (rehearsal)
